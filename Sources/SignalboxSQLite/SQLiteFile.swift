@@ -77,6 +77,11 @@ final class SQLiteFile: Sendable {
             guard !db.configuration.readonly, try db.number("PRAGMA page_count") == 0 else { return }
             try db.execute(sql: "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL")
         }
+        // SQLite would create a file that every user may read, in a directory that permits it. The log and the shared
+        // memory get the mode of the file. Only a new file: closing one that SQLite uses drops SQLite's locks on it
+        // (sqlite.org/howtocorrupt.html, 2.2). SQLite reports a failure.
+        let file = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if file >= 0 { close(file) }
         let pool = try DatabasePool(path: path, configuration: configuration)
         let (isEmpty, isNewer, isComplete) = try pool.read { db in
             let migrator = SQLiteSchema.migrator

@@ -94,9 +94,10 @@ extension WriteTransaction {
             isRecorded = try giveBack(lease)
             // An attempt that was made keeps its own reason.
             if isRecorded {
+                let stored = settlement.outcome.keepsDue ? nil : due?.milliseconds
                 try db.run(
-                    "UPDATE deliveries SET due = ?, reason = iif(attempts = 0, ?, reason) WHERE id = ?",
-                    [due?.milliseconds, reason, lease.delivery])
+                    "UPDATE deliveries SET due = coalesce(?, due), reason = iif(attempts = 0, ?, reason) WHERE id = ?",
+                    [stored, reason, lease.delivery])
             }
         case .expired:
             isRecorded = try giveBack(lease)

@@ -22,7 +22,9 @@ package final class DataDirectory: Sendable {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw .directory(path: path, reason: "it cannot be made here")
+            let cause = (error as? CocoaError)?.underlying as? POSIXError
+            let reason = cause.map { ": " + String(cString: strerror($0.code.rawValue)) } ?? ""
+            throw .directory(path: path, reason: "it cannot be created" + reason)
         }
         lock = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw .directory(path: path, reason: Self.lastError) }

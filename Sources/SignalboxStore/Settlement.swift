@@ -9,10 +9,20 @@ package enum Outcome: Sendable, Equatable {
     case dead(status: Int?, reason: String)
     /// The delivery expired before an attempt was made.
     case expired
-    /// No attempt could be made, for a local reason. Counts no attempt.
+    /// No attempt could be made, for a local reason. Counts no attempt. Without a wait, the delivery stays due as it
+    /// was, so that its lateness grows.
     case postponed(for: Duration, reason: String)
     /// The attempt was not made, or a stop cut it short: the delivery is due as if it had not been leased.
     case returned
+
+    /// Whether the delivery stays due as if it had not been leased.
+    package var keepsDue: Bool {
+        switch self {
+        case .returned: true
+        case .postponed(let wait, _): wait == .zero
+        case .delivered, .retry, .dead, .expired: false
+        }
+    }
 }
 
 /// One request to a destination, for the record of attempts.

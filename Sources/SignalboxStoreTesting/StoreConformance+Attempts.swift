@@ -64,6 +64,22 @@ extension StoreConformance {
             try await queue.settle(lease, .delivered(status: 200))
             #expect(try await queue.attempts(of: id).map(\.reason) == ["answered 503", nil])
         },
+        Self("aPostponementWithoutAWaitKeepsTheDueTime") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1)])
+            let due = try await bench.only(queue).due
+            for _ in 1...2 {
+                bench.clock.advance(by: 60)
+                try await queue.tick()
+                try await queue.settle(bench.claimOne(queue), .postponed(for: .zero, reason: "no permission"))
+                #expect(try await bench.only(queue).due == due)
+                #expect(try await queue.gauges()[bench.crm]?.oldestDue == due)
+            }
+            bench.clock.advance(by: 60)
+            try await queue.tick()
+            try await queue.settle(bench.claimOne(queue), .postponed(for: .seconds(30), reason: "no descriptors"))
+            #expect(try await bench.only(queue).due > due)
+        },
         Self("anAttemptInterruptedByACrashIsRecordedAndCounted") { bench in
             let queue = try bench.open()
             // One is claimed. The other is handed over in memory and not claimed.

@@ -36,6 +36,12 @@ struct Signalbox: AsyncParsableCommand {
     /// Exits with 0 after success, otherwise with the code of ``reported``.
     static func main() async {
         StandardOutput.reserveDescriptors()
+        // Swift finds the arguments with the help of /proc/self/maps. It finds none without /proc, or with some
+        // preloaded libraries, such as faketime. Every command would then print the help and succeed.
+        guard !CommandLine.arguments.isEmpty else {
+            let remedy = "Mount /proc, and preload no library such as faketime."
+            exit(withError: refuse("The arguments of the command line cannot be read. \(remedy)"))
+        }
         if CommandLine.arguments.dropFirst().first == Serve._commandName { Serve.prepare() }
         do {
             var command = try parseAsRoot()

@@ -58,6 +58,9 @@ import Testing
             #expect(preview.json["through"] as? Int == 620)
             #expect((preview.json["oldest"] as? String)?.hasPrefix("20") == true)
             #expect(try await Self.dead(gateway) == 620, "a preview changes nothing")
+            let page = try await Reply(gateway.url + "/metrics", ["--header", "authorization: Bearer grafana-token"])
+            let none = #"signalbox_actions_total{operation="deliveries.retry",result="done"} 0"#
+            #expect(String(decoding: page.body, as: UTF8.self).contains(none))
             // The list has as many.
             var (listed, cursor) = (0, "")
             repeat {

@@ -15,6 +15,9 @@ enum Namespace {
     /// The data directory is unchanged and read-only.
     static let readOnly = run("mount --bind data data && mount -o remount,bind,ro data")
 
+    /// `/proc` is empty.
+    static let withoutProc = run("mount -t tmpfs tmpfs /proc")
+
     /// Host names are resolved as the working directory's `resolv.conf` specifies.
     static let nameServers = run("mount --bind resolv.conf /etc/resolv.conf")
 

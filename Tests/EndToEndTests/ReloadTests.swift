@@ -39,6 +39,27 @@ import Testing
         }
     }
 
+    @Test func aDestinationThatLeavesTheConfigWithDeliveriesIsNotUp() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run(answer: { _ in 503 }) { receiver in
+                let config = Gateway.config(to: receiver.url)
+                    .replacing(#""1ms""#, with: #""1d""#).replacing(#""20ms""#, with: #""1d""#)
+                let gateway = try await Gateway.start(in: directory, config: config)
+                #expect(try await gateway.post(Self.payload).status == 202)
+                _ = await receiver.next()
+                try Self.write(config.replacing("crm", with: "erp"), in: directory)
+                _ = await Self.log(of: gateway, until: Self.inForce)
+                let state = #"signalbox_destination_state{destination="crm",state="#
+                while try await !gateway.metrics().contains(#"\#(state)"unknown"} 1"#) {}
+                let page = try await gateway.metrics()
+                #expect(page.contains(#"signalbox_destination_up{destination="crm"} 0"#))
+                #expect(page.contains(#"\#(state)"active"} 0"#))
+                #expect(page.contains(#"signalbox_destination_up{destination="erp"} 1"#))
+                #expect(await gateway.stop() == 0)
+            }
+        }
+    }
+
     @Test func reloadsOnASignalAndChecksTheTokensOfNewSources() async throws {
         try await run { gateway, receiver in
             let sources = #""sources": { "mobile": { "auth": { "bearer": ["env:WEBHOOK_SECRET"] } } },"#

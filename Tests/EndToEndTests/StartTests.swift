@@ -21,6 +21,15 @@ import Testing
 
     private let inbox = #"{ "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [] }"#
 
+    /// Without `/proc`, Swift's runtime has no arguments.
+    @Test(.enabled("needs user namespaces") { await Namespace.isAllowed }, arguments: ["serve", "health", "audit"])
+    func reportsAMissingProc(_ command: String) async throws {
+        let result = try await binary.run([command], behind: Namespace.withoutProc)
+        #expect(result.status == 2)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.contains("Mount /proc"))
+    }
+
     @Test func reportsAMissingConfig() async throws {
         try await withTemporaryDirectory { directory in
             let sentence = try await refusal(["serve"], in: directory)

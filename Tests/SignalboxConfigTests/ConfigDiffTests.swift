@@ -64,6 +64,16 @@ import Testing
         #expect(diff.changes.map(\.to) == [#""[hidden]""#, "{}"])
     }
 
+    /// Options that may also be an object.
+    @Test func showsShortForms() {
+        let gateway = Self.diff("{}", #"{ "gateway": { "listen": ":8080", "store": "postgres://ann@db/q?x=1" } }"#)
+        #expect(gateway.changes.map(\.to) == [#"":8080""#, #""postgres://db/q?[hidden]""#])
+        let crm = Self.diff("{}", Self.destination(#""ordering": "fifo", "handshake": true"#))
+        #expect(crm.changes.map(\.to) == [#""fifo""#, "true"])
+        let ordering = Self.diff("{}", Self.destination(#""ordering": { "fifo": "/id" }, "handshake": {}"#))
+        #expect(ordering.changes.map(\.to) == [#""/id""#, "{}"])
+    }
+
     @Test func isBounded() {
         let list = (0..<500).map { #""d\#($0)": { "concurrency": 3 }"# }.joined(separator: ", ")
         let diff = Self.diff("{}", #"{ "destinations": { \#(list) } }"#)
@@ -71,5 +81,16 @@ import Testing
         let long = Self.diff("{}", #"{ "gateway": { "name": "\#(String(repeating: "n", count: 9000))" } }"#)
         #expect((long.changes.first?.to?.count ?? 0) < 300)
         #expect(Self.diff("{", #"{ "fallback": [] }"#).changes.map(\.to) == ["[]"])
+    }
+
+    @Test(arguments: [
+        ("0a1b2c", #""[hidden]""#), ("sha256:0a1b2c", #""sha256:0a1b2c""#),
+        ("file:/etc/tokens", #""file:/etc/tokens""#),
+    ])
+    func hidesDeviceTokensInClear(token: String, shown: String) {
+        for config in [
+            #"{ "failures": [ { "token": "\#(token)" } ] }"#, #"{ "failures": [ { "token": ["\#(token)"] } ] }"#,
+            #"{ "sources": { "app": { "upstream": { "tokens": ["\#(token)"] } } } }"#,
+        ] { #expect(Self.diff("{}", config).changes.map(\.to) == [shown], "\(config)") }
     }
 }

@@ -133,6 +133,20 @@ import Testing
         #expect(!lines.joined().contains("hunter2"), "\(lines)")
     }
 
+    /// A key of Standard Webhooks or a URL with a password, which can be recognised wherever they are.
+    @Test(arguments: [
+        #"{"destinations": {"i": {"builtin": "inbox"}}, "fallback": ["whsec_hunter2"]}"#,
+        #"{"destinations": {"i": {"builtin": "inbox"}}, "fallback": ["https://user:hunter2@crm.example.com/"]}"#,
+        #"{"destinations": {"i": {"builtin": "inbox"}}, "whsk_hunter2": 1}"#,
+    ])
+    func messagesHideWhatTheExcerptHides(text: String) {
+        let fixture = Fixture(files: [ConfigText(name: "f", bytes: Array(text.utf8))], expected: "", description: "")
+        let report = ConfigReport(of: fixture.files).text(of: fixture.mistakes)
+        #expect(report.contains("*"))
+        #expect(!report.contains("hunter2"), "\(report)")
+        #expect(fixture.mistakes.allSatisfy { !$0.description.contains("hunter2") })
+    }
+
     /// Covers every kind of mistake on the line, and every option that can have a URL.
     @Test(arguments: [
         #"{"destinations": {"crm": {"url": "https://user:hunter2@crm.example.com/", "secret": "env:S"}}}"#,

@@ -84,6 +84,24 @@ import Testing
         }
     }
 
+    @Test func aNodeIsNotReadyWhileAnAppendIsStuck() async throws {
+        try await NodeBench.withNodes { node, _ in
+            try await node.probe()
+            let stuck = try PostgresConnection(node.target.with(["idle_in_transaction_session_timeout=0"]))
+            _ = try stuck.run(all: [PostgresStatement("BEGIN"), PostgresStatement("LOCK TABLE events")])
+            async let waiting = node.append([NodeBench.event(1)])
+            while (node.appends.commitTime ?? .zero) < StoreLimits.longestCommit {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            await #expect { try await node.probe() } throws: {
+                if case .stalled? = $0 as? StoreError { true } else { false }
+            }
+            _ = try stuck.run("ROLLBACK")
+            _ = try await waiting
+            try await node.probe()
+        }
+    }
+
     private static func order(_ destination: DestinationName, isOrdered: Bool = false) -> ClaimOrder {
         ClaimOrder(
             destination: destination, limit: 5, isOrdered: isOrdered, after: nil, upTo: nil, floor: .none(),

@@ -47,6 +47,13 @@ import Testing
         }
     }
 
+    @Test(arguments: ["application/xml", "text/xml; charset=utf-8", "application/soap+xml"])
+    func valuesLeaveXMLWellFormed(type: String) throws {
+        let event = #"{"v": "\u0000a\u001f\t\r\n\uffff<&>\"'😀\u007f"}"#
+        let made = try render("<a b=\"{{v}}\"/>", event, as: type)
+        #expect(made == "<a b=\"\u{FFFD}a\u{FFFD}\t\r\n\u{FFFD}&lt;&amp;&gt;&quot;&#39;😀\u{7F}\"/>")
+    }
+
     @Test func greatestNumbersDoNotTrap() throws {
         for function in ["plusone", "minusone", "even", "odd", "equalzero"] {
             for number in [Int64.max, .min] {

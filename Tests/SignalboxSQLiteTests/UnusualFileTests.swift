@@ -22,6 +22,19 @@ import Testing
         return queue
     }
 
+    /// An operator may have made the directory, with the usual mode. The files contain the text of payloads.
+    @Test func newFilesAreReadableByTheOwnerOnly() async throws {
+        try await withTemporaryDirectory { directory in
+            try #require(chmod(directory, 0o755) == 0)
+            let queue = try open(directory)
+            for name in ["queue.db", "queue.db-wal", "queue.db-shm"] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: directory + "/" + name)
+                #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+            }
+            withExtendedLifetime(queue) {}
+        }
+    }
+
     /// A command must not report a queue that it cannot see as missing.
     @Test func aDirectoryThatCannotBeSearchedIsReportedWithTheReason() async throws {
         try await withTemporaryDirectory { directory in

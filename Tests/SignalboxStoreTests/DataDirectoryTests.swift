@@ -108,10 +108,9 @@ import Testing
     @Test func namesTheReasonWhenADirectoryCannotBeMade() async throws {
         try await withTemporaryDirectory { path in
             try Data().write(to: URL(fileURLWithPath: path + "/file"))
-            #expect {
-                _ = try DataDirectory(path: path + "/file/data")
-            } throws: {
-                if case .directory = $0 as? StoreError { true } else { false }
+            let data = path + "/file/data"
+            #expect(throws: StoreError.directory(path: data, reason: "it cannot be created: Not a directory")) {
+                _ = try DataDirectory(path: data)
             }
         }
     }

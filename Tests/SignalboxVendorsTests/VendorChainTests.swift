@@ -49,4 +49,17 @@ import Testing
         #expect(read.detection == DetectionSummary(evidence: [], also: [VendorID("mce"), VendorID("braze")]))
         #expect(read.custom?.string == #"{"ab_uri":"https://a.example","category-name":"c"}"#)
     }
+
+    /// Tokens, and secrets of a vendor whose hint alone was found, may be objects or arrays.
+    @Test func findsTokensAndSecretsInsideObjectsAndArrays() throws {
+        let entries = #"""
+            [{"vendor": "acme", "markers": [{"strength": "hint", "at": "/acme"}],
+              "fields": {"tokens": "/acme/device", "secrets": "/acme/credentials"}}]
+            """#
+        let chain = try VendorChain(named: nil, custom: Catalogue(JSONText(parsing: entries)))
+        let payload = #"{"aps":{},"acme":{"device":["d",{"web":"e","n":7}],"credentials":{"key":"k"}}}"#
+        let tokens = try Normalised(Array(payload.utf8), by: chain).notification.deviceTokens
+        #expect(tokens.map { String(decoding: $0.text, as: UTF8.self) } == ["d", "e", "k"])
+        #expect(tokens.map { String(decoding: $0.key, as: UTF8.self) } == ["device", "web", "key"])
+    }
 }

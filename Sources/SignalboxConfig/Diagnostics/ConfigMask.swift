@@ -3,7 +3,8 @@ import SignalboxJSON
 /// Hides values of a config that may be secrets, from operators who may read the rest of the config.
 ///
 /// Shows only values of declared options, and of options for secrets only references such as `env:NAME`. So a secret
-/// stays hidden if an operator pasted it there, or into an option that does not exist.
+/// stays hidden if an operator pasted it there, or into an option that does not exist. Device tokens are hidden unless
+/// they are hashed.
 enum ConfigMask {
     /// In place of a hidden value, as JSON text.
     private static let hidden = "\"[hidden]\""
@@ -13,6 +14,10 @@ enum ConfigMask {
     private static let longest = 200
     /// How keys of Standard Webhooks begin.
     private static let keyPrefixes = ["whsec_", "whsk_"]
+    /// The options with device tokens, by section: those of failure rules, and those to forward (`upstream.tokens`).
+    private static let tokenOptions = ["failures": "token", "sources": "tokens"]
+    /// How the values of these options begin that are not device tokens in clear.
+    private static let tokenPrefixes = ["sha256:", "file:"]
 
     /// The rule for a value.
     private enum Rule {
@@ -20,10 +25,12 @@ enum ConfigMask {
         case open
         /// The option has a reference to a secret, or a header that may be one.
         case reference
-        /// The option has an object or array, and not this.
+        /// The option has an object or array, and no short form.
         case misplaced
         /// `depth`: the number of tokens that lead to the unknown name.
         case unknown(depth: Int)
+        /// The option has device tokens, of which only hashes and files are shown.
+        case tokens
     }
 
     /// `text`: the value as JSON text. `path`: unescaped tokens. Cuts after ``longest`` characters; `…` follows a
@@ -34,6 +41,10 @@ enum ConfigMask {
         case .misplaced: return value.isEmptyContainer ? text : hidden
         case .reference:
             guard let string = value.string, SecretReference(string) != nil else { return hidden }
+        case .tokens:
+            guard let string = value.string, tokenPrefixes.contains(where: { string.hasPrefix($0) }) else {
+                return hidden
+            }
         case .open: break
         }
         guard let string = value.string else { return String(text.prefix(longest)) }
@@ -66,11 +77,15 @@ enum ConfigMask {
     private static func rule(_ path: [String]) -> Rule {
         var options = GatewayConfig.options.infos
         var depth = 0
+        // Whether the value is the short form of an option that may also be an object, such as "ordering": "fifo".
+        var isShort = false
         while depth < path.count {
             guard let option = options.first(where: { $0.key == path[depth] }) else { return .unknown(depth: depth) }
             let kind = option.type.kind
+            if option.key == tokenOptions[path[0]], !kind.contains("reference") { return .tokens }
             // An option that may also be a URL shows the URL without its credentials.
             if kind.contains("reference") && !kind.contains("URL") || option.key == "headers" { return .reference }
+            isShort = kind.hasSuffix(", or object")
             depth += 1
             // Names and positions of entries precede their members.
             depth += option.type.entry.count { $0 == "." || $0 == "[" }
@@ -78,6 +93,6 @@ enum ConfigMask {
             // A value without declared members has a form of its own, such as a pattern.
             if options.isEmpty { return .open }
         }
-        return .misplaced
+        return isShort ? .open : .misplaced
     }
 }

@@ -23,7 +23,8 @@ package struct ConfigMistake: Sendable, Equatable {
     package let place: Range<Int>?
     /// Line and column of ``place``.
     package let position: TextPosition?
-    /// The problem and, after a semicolon, the remedy: one sentence without a full stop.
+    /// The problem and, after a semicolon, the remedy: one sentence without a full stop. Asterisks replace what looks
+    /// like a secret, also in ``pointer``.
     package let message: String
     /// Whether ``message`` repeats text of the file, which may be a secret without its quotes.
     package var repeatsText = false
@@ -77,10 +78,10 @@ package struct ConfigMistake: Sendable, Equatable {
     ) {
         self.severity = severity
         self.file = file
-        self.pointer = pointer
+        self.pointer = SecretScan.hidingSecrets(in: pointer)
         self.place = place
         self.position = position
-        self.message = message
+        self.message = SecretScan.hidingSecrets(in: message)
     }
 }
 

@@ -23,6 +23,23 @@ struct SecretScan {
         while position < text.count { position = hideKeyOrUserinfo(at: position) }
     }
 
+    /// For messages, which are not text of a config. Hides nothing yet.
+    private init(message: String) { (text, shown, exceptions) = (Array(message.utf8), Array(message.utf8), []) }
+
+    /// A message with asterisks instead of the keys of Standard Webhooks and the userinfo of URLs that it quotes. URLs
+    /// without quotes are examples.
+    static func hidingSecrets(in message: String) -> String {
+        var scan = SecretScan(message: message)
+        var position = 0
+        var isQuoted = false
+        while position < scan.text.count {
+            if scan.text[position] == UInt8(ascii: "\"") { isQuoted.toggle() }
+            let isURL = scan.text[position] == UInt8(ascii: ":")
+            position = isURL && !isQuoted ? position + 1 : scan.hideKeyOrUserinfo(at: position)
+        }
+        return String(decoding: scan.shown, as: UTF8.self)
+    }
+
     /// Whether something in a range of the text is hidden.
     func hides(_ range: Range<Int>) -> Bool { shown[range] != text[range] }
 

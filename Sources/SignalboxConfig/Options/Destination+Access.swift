@@ -44,6 +44,9 @@ extension Destination {
             case secret(SecretReference)
         }
 
+        /// Whether the value is a reference.
+        package var isSecret: Bool { if case .secret = value { true } else { false } }
+
         /// True for 1 to 8192 bytes of visible ASCII, with spaces in between only, and without line ends.
         static func allows(_ value: String) -> Bool {
             let bytes = value.utf8

@@ -1,3 +1,4 @@
+package import Foundation
 package import SignalboxConfig
 package import SignalboxStore
 
@@ -31,8 +32,9 @@ package struct BatchCutter: Sendable {
 
     /// Appends a delivery and returns the batches that it completes: none, one, or two if a large event closes the
     /// waiting batch and is a batch by itself. A batch never exceeds the limit of deliveries, and exceeds the limit
-    /// of bytes only if one event does so by itself.
-    package mutating func add(_ lease: Lease, at now: Duration) -> [[Lease]] {
+    /// of bytes only if one event does so by itself. A delivery that would expire before its batch is due completes
+    /// the batch. `wallClock`: the time that expiries are compared with, at `now`.
+    package mutating func add(_ lease: Lease, at now: Duration, wallClock: Date) -> [[Lease]] {
         var complete: [[Lease]] = []
         if let batch = open[lease.attempts], batch.bytes + lease.body.count > limits.bytes {
             complete.append(batch.leases)
@@ -41,7 +43,9 @@ package struct BatchCutter: Sendable {
         var batch = open.removeValue(forKey: lease.attempts) ?? Open(leases: [], bytes: 0, due: now + limits.age)
         batch.leases.append(lease)
         batch.bytes += lease.body.count
-        if batch.leases.count >= limits.count || batch.bytes >= limits.bytes {
+        let wait = TimeInterval((batch.due - now) / .seconds(1))
+        let expires = lease.notAfter?.hasPassed(at: wallClock.addingTimeInterval(wait), attempts: 0) ?? false
+        if expires || batch.leases.count >= limits.count || batch.bytes >= limits.bytes {
             complete.append(batch.leases)
         } else {
             open[lease.attempts] = batch

@@ -36,7 +36,8 @@ extension DestinationLane {
     /// on another core if one is free.
     private static let largeRequest = 64 * 1024
 
-    /// False if the destination was paused or disabled since the claim, or another process has taken over.
+    /// False if the destination was paused or disabled since the claim, a reload has replaced the lane, or another
+    /// process has taken over.
     private func mayBegin(_ leases: [Lease]) -> Bool {
         !gate.isShut && queue.isActive(name) && leases.allSatisfy { queue.holds($0) }
     }

@@ -76,7 +76,8 @@ extension DestinationLane {
             let now = queue.now
             let asked = min(retryAfter?.delay(from: now) ?? 0, RetryPolicy.longestRetryAfter)
             gate.recordWithheld(at: elapsed(), asked: .seconds(asked))
-            // Due now, so the delivery stays first in its order. The gate decides when permission is requested again.
+            // Due as before, so the delivery stays first in its order, and its lateness grows. The gate decides when
+            // permission is requested again.
             return .postponed(for: .zero, reason: reason)
         case .given(let perMinute):
             gate.recordGiven(perMinute: perMinute, at: elapsed())

@@ -109,8 +109,8 @@ struct DestinationLane: Sendable {
         wake()
     }
 
-    /// Ends the lane because the config changed. Attempts in flight continue to their end. Its successor starts when
-    /// it has ended, so a destination never has two lanes at work.
+    /// Ends the lane because the config changed. Attempts in flight continue to their end; no other begins. Its
+    /// successor starts when it has ended, so a destination never has two lanes at work.
     func retire() {
         gate.retire()
         wake()
@@ -165,7 +165,8 @@ struct DestinationLane: Sendable {
                 let free = places.count
                 let room = batches.room(for: free)
                 let leases = room > 0 ? await claim(upTo: room) : []
-                let ready = batches.take(leases, upTo: free, at: elapsed(), all: gate.isDraining && leases.isEmpty)
+                let all = gate.isDraining && leases.isEmpty
+                let ready = batches.take(leases, upTo: free, at: elapsed(), wallClock: queue.now, all: all)
                 gate.giveBack(free - ready.count, at: elapsed())
                 for (position, batch) in ready.enumerated() {
                     start(batch, asking: places == .question, &tasks)

@@ -11,8 +11,8 @@ struct FailedExchange {
     let reply: OutboundReply?
     /// The reference to a URL that is a secret; nil for a URL in the config itself.
     let urlReference: String?
-    /// Hides response fields that repeat the URL; nil for a URL in the config itself.
-    let secretURL: SecretURL?
+    /// Hide response fields that repeat a secret.
+    let secrets: [SecretEcho]
 
     /// Response fields that are recorded. None of them is a credential.
     static let responseFields = [
@@ -53,7 +53,7 @@ struct FailedExchange {
     private func shown(_ headers: [String: String]) -> [(name: String, value: String)] {
         headers.sorted { $0.key < $1.key }.map { name, value in
             let text = name == "location" ? Self.origin(of: value) : value
-            return (name, Self.cut(secretURL?.masked(text) ?? text))
+            return (name, Self.cut(secrets.reduce(text) { $1.masked($0) }))
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxConfig
 import SignalboxStore
 
@@ -25,10 +26,13 @@ struct LaneBatches: Sendable {
     private static let mostAtOnce = 1024
 
     /// Appends deliveries and returns the batches to send now. `all`: including incomplete batches. Without batches it
-    /// returns every delivery as a batch of its own. Batches beyond `places` wait for the next call.
-    mutating func take(_ leases: [Lease], upTo places: Int, at now: Duration, all: Bool) -> [[Lease]] {
+    /// returns every delivery as a batch of its own. Batches beyond `places` wait for the next call. `wallClock`: the
+    /// queue's time at `now`.
+    mutating func take(
+        _ leases: [Lease], upTo places: Int, at now: Duration, wallClock: Date, all: Bool
+    ) -> [[Lease]] {
         guard cutter != nil else { return leases.map { [$0] } }
-        for lease in leases { ready += cutter?.add(lease, at: now) ?? [] }
+        for lease in leases { ready += cutter?.add(lease, at: now, wallClock: wallClock) ?? [] }
         ready += (all ? cutter?.flush() : cutter?.cut(at: now)) ?? []
         let taken = Array(ready.prefix(places))
         ready.removeFirst(taken.count)

@@ -248,8 +248,9 @@ final class LaneGate: Sendable {
     /// Call it once for each ``shut()``, when the settlement is on disk.
     func reopen() { state.withLock { $0.shutters -= 1 } }
 
-    /// Each attempt checks this before it sends, because its delivery may have been claimed before the gate was shut.
-    var isShut: Bool { state.withLock { $0.shutters > 0 } }
+    /// Whether no attempt may begin, because the gate is shut or its lane retired. Each attempt checks this before it
+    /// sends: its delivery may have been claimed before.
+    var isShut: Bool { state.withLock { $0.shutters > 0 || $0.isRetired } }
 
     /// True if an attempt is in flight, or its outcome is not on disk yet.
     var hasUnsettled: Bool { state.withLock { $0.unsettled > 0 } }

@@ -19,8 +19,8 @@ package struct WebhookSender: Sender {
     private let userAgent: String
     /// The webhook's own headers, in addition to those of the format and the signature.
     private let headers: [(name: String, value: String)]
-    /// Nil for a URL in the config itself.
-    private let secretURL: SecretURL?
+    /// The URL and the headers that are references in the config. Hidden in the records of replies.
+    private let secrets: [SecretEcho]
     /// Nil without client credentials.
     private let tokens: AccessTokens?
     /// Records the spans of attempts; nil for none.
@@ -48,7 +48,11 @@ package struct WebhookSender: Sender {
         self.telemetry = telemetry
         self.now = now
         self.instant = instant
-        secretURL = webhook.urlReference.map { _ in SecretURL(webhook.url) }
+        let names = Set(webhook.headers.filter(\.isSecret).map(\.name))
+        let secretHeaders = headers.filter { names.contains($0.name) }.map(\.value)
+        secrets =
+            (webhook.urlReference == nil ? [] : [SecretEcho(webhook.url)])
+            + (secretHeaders.isEmpty ? [] : [SecretEcho(headers: secretHeaders)])
         tokens = webhook.credentials.map { credentials in
             guard let clientSecret else { preconditionFailure("Client credentials need their secret.") }
             return AccessTokens(
@@ -93,7 +97,7 @@ package struct WebhookSender: Sender {
         var attempt = Attempt(startedAt: startedAt, duration: result.duration, remote: result.remoteAddress)
         switch result.answer {
         case .success(let reply):
-            attempt.excerpt = secretURL?.masked(reply.excerpt) ?? reply.excerpt
+            attempt.excerpt = secrets.reduce(reply.excerpt) { $1.masked($0) }
             if !(200..<300).contains(reply.status) { attempt.exchange = exchange(request, reply).json }
             return SendResult(.replied(status: reply.status, retryAfter: reply.retryAfter), attempt)
         case .failure(let error):
@@ -105,7 +109,7 @@ package struct WebhookSender: Sender {
 
     private func exchange(_ request: OutboundRequest, _ reply: OutboundReply?) -> FailedExchange {
         FailedExchange(
-            request: request, reply: reply, urlReference: webhook.urlReference?.description, secretURL: secretURL)
+            request: request, reply: reply, urlReference: webhook.urlReference?.description, secrets: secrets)
     }
 
     /// One attempt; with access tokens, at most two requests, because a token may have been revoked early. Both end

@@ -107,18 +107,25 @@ package struct Catalogue: ChainLink {
         return withSecrets ? tokens + self.tokens(at: entries[match.entry].fields.secrets, in: payload) : tokens
     }
 
-    /// The texts at paths, under the last key of their path.
+    /// The texts at paths, under the last key of their path, and those inside the objects and arrays there.
     private func tokens(at paths: CataloguePaths, in payload: borrowing PlatformPayload) -> [DeviceToken] {
         var tokens: [DeviceToken] = []
         guard payload.mayHave(paths) else { return tokens }
         for path in paths.all {
             guard let key = path.lastKey else { continue }
-            for value in payload.valuesInEveryLayer(at: path) {
-                guard let text = value.utf8, !text.isEmpty else { continue }
-                tokens.append(DeviceToken(key: key, text: Array(text)))
-            }
+            for value in payload.valuesInEveryLayer(at: path) { addTexts(in: value, under: key, to: &tokens) }
         }
         return tokens
+    }
+
+    /// Adds the text of a value, or those inside an object or array, under the keys of their members. Reads the first
+    /// ``longestList`` of them. The parser has limited the nesting.
+    private func addTexts(in value: JSONValue, under key: [UInt8], to tokens: inout [DeviceToken]) {
+        if let text = value.utf8, !text.isEmpty { tokens.append(DeviceToken(key: key, text: Array(text))) }
+        for element in value.elements.prefix(longestList) { addTexts(in: element, under: key, to: &tokens) }
+        for (key, member) in value.members.prefix(longestList) {
+            addTexts(in: member, under: Array(key), to: &tokens)
+        }
     }
 }
 

@@ -36,7 +36,7 @@ extension PostgresStore {
     /// A result is ``StoreError/undecided(after:)`` when the outcome of its commit is unknown: a second call with the
     /// same settlement then records it, or finds it recorded.
     package func settle(_ settlements: [Settlement]) async -> [Result<SettlementResult, StoreError>] {
-        defer { if settlements.contains(where: { $0.outcome == .returned }) { hints.reset() } }
+        defer { if settlements.contains(where: \.outcome.keepsDue) { hints.reset() } }
         return await commits.settlements.write(settlements.map { .settle($0) })
     }
 

@@ -67,7 +67,8 @@ struct SettlementGroup {
             // A delivery with one attempt ends with it.
             if lease.notAfter == .afterFirstAttempt { ended.append(made(.expired, now, status, reason)) }
             retried.append(made(.waiting, now + wait, status, reason))
-        case .postponed(let wait, let reason): returned.append((lease, now + wait, reason))
+        case .postponed(let wait, let reason):
+            returned.append((lease, settlement.outcome.keepsDue ? nil : now + wait, reason))
         case .expired: expired.append(lease)
         case .returned: returned.append((lease, nil, nil))
         }

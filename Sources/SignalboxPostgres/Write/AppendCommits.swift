@@ -42,6 +42,9 @@ final class AppendCommits: Sendable {
         }
     }
 
+    /// How long the longest commit in progress has been running; nil for none.
+    var commitTime: Duration? { groups.compactMap(\.commits.commitTime).max() }
+
     /// Receives the result of an append once.
     typealias Done = @Sendable (Result<AppendResult, StoreError>) -> Void
 

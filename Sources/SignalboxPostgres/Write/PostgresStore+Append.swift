@@ -46,9 +46,11 @@ extension PostgresStore {
         _ = try? await commits.settlements.write(.giveBack([]))
     }
 
-    /// A transaction of its own, which the server syncs.
+    /// A transaction of its own, which the server syncs. It uses another connection and other tables than appends, so
+    /// an append that waits for a lock does not delay it.
     package func probe() async throws(StoreError) {
         if let fault = health.fault { throw fault }
+        if let time = appends.commitTime, time >= StoreLimits.longestCommit { throw .stalled(for: time) }
         // Writes may still succeed, but nothing is sent, and other nodes take over.
         if let age = membership.age, age >= NodeMembership.safety {
             let reason = "no heartbeat of this gateway has reached the database for \(age.components.seconds) s"

@@ -4,8 +4,8 @@ import SignalboxJSON
 
 /// How a template escapes values, so that no value can change the structure of the output.
 enum TemplateEscaping: Sendable {
-    /// Within a JSON string, as HTML or XML, percent-encoded, unchanged.
-    case json, html, form, text
+    /// Within a JSON string, as HTML, as XML, percent-encoded, unchanged.
+    case json, html, xml, form, text
 
     /// For the media type of the output. Parameters and case of the media type do not matter. Unknown types are not
     /// escaped.
@@ -13,8 +13,8 @@ enum TemplateEscaping: Sendable {
         let type = contentType.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
         switch type {
         case _ where type == "application/json" || type == "text/json" || type.hasSuffix("+json"): self = .json
-        case "text/html", "text/xml", "application/xml": self = .html
-        case _ where type.hasSuffix("+xml"): self = .html
+        case "text/html": self = .html
+        case _ where type == "text/xml" || type == "application/xml" || type.hasSuffix("+xml"): self = .xml
         case "application/x-www-form-urlencoded": self = .form
         default: self = .text
         }
@@ -29,6 +29,7 @@ enum TemplateEscaping: Sendable {
             case .json: JSONStringContent.name
             case .form: FormContent.name
             case .html: "HTML"
+            case .xml: XMLContent.name
             case .text: "TEXT"
             }
         return "{{% CONTENT_TYPE: \(name)}}\n"
@@ -38,6 +39,7 @@ enum TemplateEscaping: Sendable {
     private static let isRegistered: Bool = {
         MustacheContentTypes.register(JSONStringContent(), named: JSONStringContent.name)
         MustacheContentTypes.register(FormContent(), named: FormContent.name)
+        MustacheContentTypes.register(XMLContent(), named: XMLContent.name)
         return true
     }()
 }
@@ -50,6 +52,30 @@ private struct JSONStringContent: MustacheContentType {
         var writer = JSONWriter()
         writer.string(text)
         return String(decoding: writer.bytes.dropFirst().dropLast(), as: UTF8.self)
+    }
+}
+
+/// Text of an element, or of an attribute in quotes. Characters that XML cannot have, not even as references (XML 1.0,
+/// 2.2), become U+FFFD: one of them would make the whole document unreadable.
+private struct XMLContent: MustacheContentType {
+    static let name = "SIGNALBOX-XML"
+
+    func escapeText(_ text: String) -> String {
+        var escaped = ""
+        escaped.reserveCapacity(text.utf8.count)
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            case "\t", "\n", "\r", "\u{20}"..."\u{FFFD}", "\u{10000}"..."\u{10FFFF}":
+                escaped.unicodeScalars.append(scalar)
+            default: escaped += "\u{FFFD}"
+            }
+        }
+        return escaped
     }
 }
 

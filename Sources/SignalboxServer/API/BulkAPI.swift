@@ -109,7 +109,7 @@ extension Call {
     fileprivate func describe(_ request: BulkRequest) {
         var parameters = request.conditions
         if request.spread > 0 { parameters["spread"] = String(request.spread) }
-        if request.step == .preview { parameters["dryRun"] = "true" }
+        if request.step == .preview { parameters[Self.preview] = "true" }
         details?.set(parameters, reason: request.reason)
     }
 }

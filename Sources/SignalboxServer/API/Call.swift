@@ -73,6 +73,12 @@ struct Call: Sendable {
             reason: reason, result: result)
     }
 
+    /// Whether the request only counted what a change would touch.
+    var isPreview: Bool { details?.parameters[Self.preview] != nil }
+
+    /// The parameter that marks a preview in ``ActionDetails``.
+    static let preview = "dryRun"
+
     /// The reason that the actor gave, in the body or in the query.
     var reason: String? { details?.reason ?? query("reason") }
 

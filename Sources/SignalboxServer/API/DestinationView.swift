@@ -38,7 +38,10 @@ package struct DestinationView: Sendable {
 
     /// The word of the API: a status, `active`, or `unknown` for a destination that left the config. From the queue
     /// only, like the metrics and the reasons of waiting deliveries, so that they agree.
-    package var state: String { status?.word ?? (config == nil ? "unknown" : "active") }
+    package var state: String { status?.word ?? (config == nil ? Self.unknown : "active") }
+
+    /// The state of a destination that left the config.
+    static let unknown = "unknown"
 
     /// Why nothing is sent, or less than is due; nil while everything due is sent. The words of the API: those of a
     /// status, `unknown` for a destination that left the config, and `rate` while its limit delays due deliveries.

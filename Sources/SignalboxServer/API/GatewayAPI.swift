@@ -89,7 +89,9 @@ struct GatewayAPI: Sendable {
         do {
             let response = try await perform(&call, at: endpoint)
             if endpoint.operation?.isStored == false { try await actions.record(call.action) }
-            if let operation = endpoint.operation { resources.counters.count(operation.name, isDone: true) }
+            if let operation = endpoint.operation, !call.isPreview {
+                resources.counters.count(operation.name, isDone: true)
+            }
             return response
         } catch let problem as Problem {
             if endpoint.access.isOfSources { surface.observation.refused(problem, of: call) }

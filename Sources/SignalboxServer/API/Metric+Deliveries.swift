@@ -52,16 +52,23 @@ extension Metric {
     static let destinations: [Metric] = [
         Metric(
             "signalbox_destination_up", .gauge, ["destination"],
-            "1 while a destination accepts deliveries, 0 while it is paused, disabled or without permission, or while its "
-                + "circuit breaker is open; signalbox_destination_state tells the causes apart."
-        ) { values in values.destinations.map { ([$0.name], values.statuses[$0]?.isDown ?? false ? 0 : 1) } },
+            "1 while a destination accepts deliveries, 0 while it is paused, disabled or without permission, while its "
+                + "circuit breaker is open, or while deliveries wait for it that the config no longer has; "
+                + "signalbox_destination_state tells the causes apart."
+        ) { values in
+            values.withState.map { name in
+                let isDown = values.left.contains(name) || values.statuses[name]?.isDown ?? false
+                return ([name.name], isDown ? 0 : 1)
+            }
+        },
         Metric(
             "signalbox_destination_state", .gauge, ["destination", "state"],
             "1 for the current state of a destination, 0 for the others."
         ) { values in
-            values.destinations.flatMap { destination in
-                let current = values.statuses[destination]?.word ?? "active"
-                return DestinationStatus.words.map { ([destination.name, $0], $0 == current ? 1.0 : 0) }
+            values.withState.flatMap { destination in
+                let current = values.state(of: destination)
+                let words = DestinationStatus.words + [DestinationView.unknown]
+                return words.map { ([destination.name, $0], $0 == current ? 1.0 : 0) }
             }
         },
         Metric(

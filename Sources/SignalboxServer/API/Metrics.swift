@@ -9,6 +9,8 @@ import SignalboxStore
 struct MetricValues: Sendable {
     /// The destinations of the config and of the queue, at most ``Bounds/destinations``.
     let destinations: [DestinationName]
+    /// Those of them that left the config.
+    let left: Set<DestinationName>
     /// Destinations that are not active.
     let statuses: [DestinationName: DestinationStatus]
     /// Counts of the queue; none for a destination without deliveries. Those of destinations beyond the bound are
@@ -51,6 +53,14 @@ struct MetricValues: Sendable {
 
     /// The destinations that counts are shown for: ``destinations``, and `other` if there are more.
     var counted: [DestinationName] { gauges[.other] == nil ? destinations : destinations + [.other] }
+
+    /// The destinations that have a state: those of the config, and those that left it while deliveries wait for them.
+    var withState: [DestinationName] { destinations.filter { !left.contains($0) || (gauges[$0]?.waiting ?? 0) > 0 } }
+
+    /// The word of the API for the state of a destination.
+    func state(of name: DestinationName) -> String {
+        statuses[name]?.word ?? (left.contains(name) ? DestinationView.unknown : "active")
+    }
 
     /// Deliveries that ended, by destination and state. Those of destinations beyond the bound count as `other`.
     var ends: [DestinationName: [DeliveryRecord.State: Int]] {

@@ -123,8 +123,9 @@ struct OperationsAPI: Sendable {
         }
         let shown = MetricValues.shown(Set(destinations).union(gauges.keys), statuses)
         return MetricValues(
-            destinations: shown, statuses: statuses, gauges: MetricValues.bounded(gauges, to: shown), media: media,
-            space: space, health: queue.health, fleet: queue.fleet, providers: providers,
+            destinations: shown, left: Set(shown).subtracting(destinations), statuses: statuses,
+            gauges: MetricValues.bounded(gauges, to: shown), media: media, space: space,
+            health: queue.health, fleet: queue.fleet, providers: providers,
             inApp: InAppValues(inApp, dueDevices: due), counters: surface.observation.counters, server: server,
             streams: streams, failedTokens: failedTokens.values, forwards: forwards,
             routes: MetricValues.bounded(surface.routes.counters),

@@ -1,5 +1,5 @@
-/// The part of a URL that is a secret: its path and query. Receivers may repeat them in their replies.
-struct SecretURL: Sendable {
+/// Hides replies that repeat a secret of their request: the path and query of a URL, or values of headers.
+struct SecretEcho: Sendable {
     /// Runs of bytes of the secret, encoded and percent-decoded.
     private let runs: Set<ArraySlice<UInt8>>
 
@@ -7,17 +7,25 @@ struct SecretURL: Sendable {
     /// characters or shows only a part.
     private static let length = 8
     /// Replaces a reply.
-    private static let hidden = Array("[hidden: it repeats the URL]".utf8)
+    private let hidden: [UInt8]
 
     /// `url`: absolute, without user name and fragment.
     init(_ url: String) {
         let secret = url.firstRange(of: "://").map { url[$0.upperBound...].drop { !"/?".contains($0) } } ?? url[...]
         runs = Self.runs(of: Array(secret.utf8)).union(Self.runs(of: Self.decoded(Array(secret.utf8))))
+        hidden = Array("[hidden: it repeats the URL]".utf8)
+    }
+
+    /// `values`: of headers. Spaces separate secrets from schemes such as `Bearer`.
+    init(headers values: [String]) {
+        let words = values.flatMap { $0.split(separator: " ") }
+        runs = words.reduce(into: []) { $0.formUnion(Self.runs(of: Array($1.utf8))) }
+        hidden = Array("[hidden: it repeats a header]".utf8)
     }
 
     /// The start of a reply; a notice instead of one that repeats the secret.
     func masked(_ excerpt: [UInt8]) -> [UInt8] {
-        Self.starts(in: excerpt).contains { runs.contains(excerpt[$0..<($0 + Self.length)]) } ? Self.hidden : excerpt
+        Self.starts(in: excerpt).contains { runs.contains(excerpt[$0..<($0 + Self.length)]) } ? hidden : excerpt
     }
 
     /// The value of a header of a reply; a notice instead of one that repeats the secret.
