@@ -91,6 +91,10 @@ import Testing
             proxy.set(.refuse)
             try await eventually("a refused post") { try await post(to: gateway).status == 503 }
             try await eventually("that it is not ready") { try await gateway.get("/readyz").status == 503 }
+            // The first reason is the lost connection, the next one that there is none.
+            try await eventually("the remedy") {
+                try await gateway.get("/metrics").text.contains("check that the server runs")
+            }
             proxy.set(.forward)
         }
     }

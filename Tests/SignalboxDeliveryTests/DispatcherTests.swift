@@ -156,7 +156,7 @@ final class ScriptedSender: Sender {
 
     /// Returns once `wanted` attempts have begun.
     func begun(_ wanted: Int) async {
-        while attempts < wanted { await Task.yield() }
+        while attempts < wanted, !Task.isCancelled { await Task.yield() }
     }
 
     /// Returns once `wanted` attempts have begun, and the last of them has its answer.

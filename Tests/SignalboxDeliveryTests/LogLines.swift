@@ -6,7 +6,9 @@ final class LogLines: Sendable {
     private let lines = Mutex<[String]>([])
 
     func waitFor(_ beginning: String) async {
-        while !lines.withLock({ $0.contains { $0.hasPrefix(beginning) } }) { await Task.yield() }
+        while !lines.withLock({ $0.contains { $0.hasPrefix(beginning) } }), !Task.isCancelled {
+            await Task.yield()
+        }
     }
 
     func count(of line: String) -> Int { lines.withLock { $0.count { $0 == line } } }
