@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A vendor defined by data alone: its evidence, and the paths of its values. Immutable once read. A detector with
 /// code can read more, such as values that depend on each other.
 ///
@@ -20,6 +22,10 @@ final class CatalogueEntry: Sendable {
     let redundant: [CatalogueCondition]
     /// The entry without the paths of each of ``CatalogueFields/ignored``, in their order.
     private let reductions: [CatalogueEntry]
+    /// The entry without the paths of several of these rules, by their positions.
+    private let combinations = Mutex<[[Int]: CatalogueEntry]>([:])
+    /// The most kept combinations: a sender could make payloads for any of them.
+    private static let mostCombinations = 32
 
     /// The parts of an entry as the catalogue's file has them.
     init(
@@ -38,15 +44,17 @@ final class CatalogueEntry: Sendable {
         }
     }
 
-    /// The same entry without the paths of rules of ``CatalogueFields/ignored``. `rules`: their positions, at least
-    /// one. Usually one rule holds, and its entry was made before.
+    /// The same entry without the paths of rules of ``CatalogueFields/ignored``. `rules`: their positions in ascending
+    /// order, at least one. Most payloads of a vendor need the same few entries, which are made once.
     func ignoring(_ rules: [Int]) -> CatalogueEntry {
-        let reduced = reductions[rules[0]]
-        guard rules.count > 1 else { return reduced }
-        var rest = reduced.fields
+        guard rules.count > 1 else { return reductions[rules[0]] }
+        if let known = combinations.withLock({ $0[rules] }) { return known }
+        var rest = reductions[rules[0]].fields
         for rule in rules.dropFirst() { rest.ignore(fields.ignored[rule].under) }
-        return CatalogueEntry(
+        let entry = CatalogueEntry(
             vendor: vendor, name: name, source: source, confidence: confidence, markers: markers, fields: rest)
+        combinations.withLock { if $0.count < Self.mostCombinations { $0[rules] = entry } }
+        return entry
     }
 }
 
