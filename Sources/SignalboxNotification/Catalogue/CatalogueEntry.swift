@@ -20,12 +20,10 @@ final class CatalogueEntry: Sendable {
     let fields: CatalogueFields
     /// The conditions of the markers that determine a value: the vendor's name in the event makes it redundant.
     let redundant: [CatalogueCondition]
-    /// The entry without the paths of each of ``CatalogueFields/ignored``, in their order.
-    private let reductions: [CatalogueEntry]
-    /// The entry without the paths of several of these rules, by their positions.
-    private let combinations = Mutex<[[Int]: CatalogueEntry]>([:])
-    /// The most kept combinations: a sender could make payloads for any of them.
-    private static let mostCombinations = 32
+    /// The entry without the paths of rules of ``CatalogueFields/ignored``, by their positions.
+    private let reductions = Mutex<[[Int]: CatalogueEntry]>([:])
+    /// The most kept reductions: a sender could make payloads for any combination of rules.
+    private static let mostReductions = 32
 
     /// The parts of an entry as the catalogue's file has them.
     init(
@@ -35,25 +33,18 @@ final class CatalogueEntry: Sendable {
         (self.vendor, self.name, self.source) = (vendor, name, source)
         (self.confidence, self.markers, self.fields) = (confidence, markers, fields)
         redundant = markers.flatMap(\.conditions).filter(\.test.determinesValue)
-        reductions = fields.ignored.map { rule in
-            var reduced = fields
-            reduced.ignored = []
-            reduced.ignore(rule.under)
-            return CatalogueEntry(
-                vendor: vendor, name: name, source: source, confidence: confidence, markers: markers, fields: reduced)
-        }
     }
 
     /// The same entry without the paths of rules of ``CatalogueFields/ignored``. `rules`: their positions in ascending
     /// order, at least one. Most payloads of a vendor need the same few entries, which are made once.
     func ignoring(_ rules: [Int]) -> CatalogueEntry {
-        guard rules.count > 1 else { return reductions[rules[0]] }
-        if let known = combinations.withLock({ $0[rules] }) { return known }
-        var rest = reductions[rules[0]].fields
-        for rule in rules.dropFirst() { rest.ignore(fields.ignored[rule].under) }
+        if let known = reductions.withLock({ $0[rules] }) { return known }
+        var rest = fields
+        rest.ignored = []
+        for rule in rules { rest.ignore(fields.ignored[rule].under) }
         let entry = CatalogueEntry(
             vendor: vendor, name: name, source: source, confidence: confidence, markers: markers, fields: rest)
-        combinations.withLock { if $0.count < Self.mostCombinations { $0[rules] = entry } }
+        reductions.withLock { if $0.count < Self.mostReductions { $0[rules] = entry } }
         return entry
     }
 }
