@@ -72,14 +72,16 @@ package final class PostgresStore: Store {
     /// The key by which all nodes hash device tokens: 32 bytes.
     package let tokenKey: [UInt8]
 
-    /// Connects, and applies or requires migrations. Blocks. `now`: the store's clock; replaced by tests. Throws
+    /// Connects, and applies or requires migrations. Blocks. `now`: the store's clock; `instant`: the time by which
+    /// commits of appends are measured. Tests replace both. Throws
     /// ``StoreError/unreachable(reason:)`` when a later call may succeed, and ``StoreError/refused(reason:remedy:)`` or
     /// ``StoreError/otherTables(place:isNewer:)`` when an operator must change something first.
     package convenience init(
-        _ target: PostgresTarget, tables: PostgresTables = .migrated, now: (@Sendable () -> Date)? = nil
+        _ target: PostgresTarget, tables: PostgresTables = .migrated, now: (@Sendable () -> Date)? = nil,
+        instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) throws(StoreError) {
         let (tokenKey, target) = try tables.open(target)
-        self.init(target, tokenKey: tokenKey, now: now)
+        self.init(target, tokenKey: tokenKey, now: now, instant: instant)
         do {
             let sentAt = ContinuousClock.now
             let results = try PostgresConnection(target).run(all: [
@@ -96,10 +98,13 @@ package final class PostgresStore: Store {
     /// A store that stands in for one that cannot be opened yet: every call throws ``StoreError/unreachable(reason:)``.
     /// `reason`: a clause. Connects to nothing, now or later.
     package convenience init(insteadOf target: PostgresTarget, reason: String) {
-        self.init(target.closed(because: reason), tokenKey: [UInt8](repeating: 0, count: 32), now: nil)
+        self.init(target.closed(because: reason), tokenKey: [UInt8](repeating: 0, count: 32), now: nil) { .now }
     }
 
-    private init(_ target: PostgresTarget, tokenKey: [UInt8], now: (@Sendable () -> Date)?) {
+    private init(
+        _ target: PostgresTarget, tokenKey: [UInt8], now: (@Sendable () -> Date)?,
+        instant: @escaping @Sendable () -> ContinuousClock.Instant
+    ) {
         (self.target, self.tokenKey) = (target, tokenKey)
         let clock = PostgresClock(now)
         self.clock = clock
@@ -112,7 +117,7 @@ package final class PostgresStore: Store {
         readers = PostgresReaders(target)
         inAppChanges = InAppChanges(target, now: { clock.now })
         let reference = StoreReference()
-        appends = AppendCommits(reference)
+        appends = AppendCommits(reference, now: instant)
         decisions = InAppDecisions(reference)
         commits = LaneCommits(reference)
         heartbeat = Heartbeat(reference)

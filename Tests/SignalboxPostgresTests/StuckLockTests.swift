@@ -85,14 +85,15 @@ import Testing
     }
 
     @Test func aNodeIsNotReadyWhileAnAppendIsStuck() async throws {
-        try await NodeBench.withNodes { node, _ in
-            try await node.probe()
+        try await PostgresLocation.withLocation { location in
+            let timer = ManualTimer()
+            let node = try PostgresStore(location.target, instant: { timer.now })
             let stuck = try PostgresConnection(node.target.with(["idle_in_transaction_session_timeout=0"]))
             _ = try stuck.run(all: [PostgresStatement("BEGIN"), PostgresStatement("LOCK TABLE events")])
             async let waiting = node.append([NodeBench.event(1)])
-            while (node.appends.commitTime ?? .zero) < StoreLimits.longestCommit {
-                try await Task.sleep(for: .milliseconds(50))
-            }
+            while node.appends.commitTime == nil { await Task.yield() }
+            try await node.probe()
+            timer.pass(StoreLimits.longestCommit)
             await #expect { try await node.probe() } throws: {
                 if case .stalled? = $0 as? StoreError { true } else { false }
             }

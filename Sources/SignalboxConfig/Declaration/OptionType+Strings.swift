@@ -25,6 +25,13 @@ extension OptionType<String> {
         return type
     }
 
+    /// A device token or its hash, on one line. Shown to operators as a hash only.
+    static var deviceToken: OptionType {
+        var type = line
+        type.info.kind = "device token"
+        return type
+    }
+
     /// 1 to 64 ASCII letters, digits, `.`, `_` and `-`. The name goes unescaped into URLs, labels of metrics and log
     /// lines.
     static var name: OptionType {

@@ -14,9 +14,7 @@ enum ConfigMask {
     private static let longest = 200
     /// How keys of Standard Webhooks begin.
     private static let keyPrefixes = ["whsec_", "whsk_"]
-    /// The options with device tokens, by section: those of failure rules, and those to forward (`upstream.tokens`).
-    private static let tokenOptions = ["failures": "token", "sources": "tokens"]
-    /// How the values of these options begin that are not device tokens in clear.
+    /// How values of options for device tokens begin that are not tokens in clear.
     private static let tokenPrefixes = ["sha256:", "file:"]
 
     /// The rule for a value.
@@ -82,7 +80,7 @@ enum ConfigMask {
         while depth < path.count {
             guard let option = options.first(where: { $0.key == path[depth] }) else { return .unknown(depth: depth) }
             let kind = option.type.kind
-            if option.key == tokenOptions[path[0]], !kind.contains("reference") { return .tokens }
+            if kind.contains("device token") { return .tokens }
             // An option that may also be a URL shows the URL without its credentials.
             if kind.contains("reference") && !kind.contains("URL") || option.key == "headers" { return .reference }
             isShort = kind.hasSuffix(", or object")

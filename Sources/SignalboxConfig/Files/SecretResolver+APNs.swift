@@ -18,8 +18,9 @@ extension SecretResolver {
             let option = "/sources/\(name)/apns"
             var keys: [Secret] = []
             for (position, key) in apns.keys.enumerated() {
-                guard let reference = key.publicKey else { preconditionFailure("A valid key has a publicKey.") }
-                keys += try secrets([reference], "\(option)/keys/\(position)/publicKey")
+                let place = "\(option)/keys/\(position)/publicKey"
+                guard let reference = key.publicKey else { throw refusal(place, "a key needs its publicKey") }
+                keys += try secrets([reference], place)
             }
             all[name] = APNsSecrets(publicKeys: keys, pathSecrets: try secrets(apns.secrets, "\(option)/secrets"))
         }

@@ -136,8 +136,9 @@ extension FailureRule {
         Option("run", \.run, .name, "Only pushes with this run label.")
         Option(
             "token", \.tokens,
-            OptionType<String>.line.oneOrMore(
-                of: "tokens", upTo: mostTokens, orElse: "this must be one token, or an array of 1 to \(mostTokens)"),
+            OptionType<String>.deviceToken.oneOrMore(
+                of: "device tokens", upTo: mostTokens,
+                orElse: "this must be one token, or an array of 1 to \(mostTokens)"),
             "Only pushes to these device tokens, in clear or as events show them (`sha256:…`).")
         Option(
             "match", \.match, RouteOptions.pattern,

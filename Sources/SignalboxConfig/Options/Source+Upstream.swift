@@ -77,7 +77,7 @@ extension GatewayConfig.Upstream {
         Option(
             "tokens", \.tokens,
             token.list(
-                of: "tokens or files", 1...10_000,
+                of: "device tokens or files", 1...10_000,
                 orElse: "this must be an array of 1 to 10000 hashes of device tokens, or files of them"),
             "Device tokens for `only`: `sha256:` and 64 digits, as events name them, or `file:PATH` of a file with one a line."
         )

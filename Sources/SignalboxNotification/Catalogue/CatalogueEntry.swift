@@ -228,8 +228,8 @@ struct CatalogueFields: Sendable {
 /// Conditional fields of an entry.
 extension CatalogueFields {
     /// Removes the paths of values, media, and lists of buttons and pictures that lead through another path. Keeps
-    /// counted paths of buttons and pictures, and conditions. Called before a payload is read, on a copy that serves
-    /// this payload.
+    /// counted paths of buttons and pictures, and conditions. Called on a copy, for all payloads with the same
+    /// rules.
     mutating func ignore(_ path: CataloguePath) {
         for field in [
             \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.channel, \.category, \.tag, \.vendorKind,

@@ -30,12 +30,15 @@ final class AppendCommits: Sendable {
     private let postponed = Counter()
     private let patience: Duration
 
-    /// `patience`: how long an append waits.
-    init(_ reference: StoreReference, patience: Duration = StoreLimits.patience) {
+    /// `patience`: how long an append waits. `now`: the time by which commits are measured.
+    init(
+        _ reference: StoreReference, patience: Duration = StoreLimits.patience,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
         self.patience = patience
         groups = [WriterLane.appends, .secondAppends].map { lane in
             Group(
-                commits: CommitGroup(limit: Self.limit, patience: StoreLimits.patience) {
+                commits: CommitGroup(limit: Self.limit, patience: StoreLimits.patience, now: now) {
                     (writes) throws(CommitFailure) in
                     try reference.store().append(writes, on: lane)
                 })
