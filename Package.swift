@@ -55,7 +55,8 @@ let package = Package(
             exclude: [
                 "Catalogue/catalogue-values.json", "Catalogue/catalogue-keys.json",
                 "Catalogue/catalogue-more-keys.json", "Catalogue/catalogue-nested.json",
-                "Catalogue/catalogue-more-nested.json", "Catalogue/detector-1.json",
+                "Catalogue/catalogue-more-nested.json", "Catalogue/catalogue-further.json",
+                "Catalogue/detector-1.json",
             ],
             swiftSettings: strict),
         .target(

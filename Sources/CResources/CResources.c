@@ -31,6 +31,11 @@ static const unsigned char catalogue_more_nested_json[] = {
 };
 RETURN(sb_catalogue_more_nested_json, catalogue_more_nested_json)
 
+static const unsigned char catalogue_further_json[] = {
+#embed "../SignalboxNotification/Catalogue/catalogue-further.json" suffix(, 0)
+};
+RETURN(sb_catalogue_further_json, catalogue_further_json)
+
 static const unsigned char detector_1_json[] = {
 #embed "../SignalboxNotification/Catalogue/detector-1.json" suffix(, 0)
 };

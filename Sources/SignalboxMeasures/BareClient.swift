@@ -92,18 +92,18 @@ struct Arguments {
         list(1016, of: 20, numbers.count, 8) { $0.append(bigEndian: numbers[$1]) }
     }
 
-    /// The same text as often as asked.
+    /// An array with `count` copies of a text.
     mutating func add(_ text: String, times count: Int) {
         let text = Array(text.utf8)
         list(1009, of: 25, count, text.count) { buffer, _ in buffer.bytes.append(contentsOf: text) }
     }
 
-    /// The same bytes as often as asked.
+    /// An array with `count` copies of a byte string.
     mutating func add(_ bytes: [UInt8], times count: Int) {
         list(1001, of: 17, count, bytes.count) { buffer, _ in buffer.bytes.append(contentsOf: bytes) }
     }
 
-    /// Random ids.
+    /// An array of random ids.
     mutating func addIDs(_ count: Int) {
         list(2951, of: 2950, count, 16) { buffer, _ in
             buffer.append(bigEndian: UInt64.random(in: 0 ... .max))
@@ -115,7 +115,7 @@ struct Arguments {
         list(1000, of: 16, count, 1) { buffer, _ in buffer.bytes.append(flag ? 1 : 0) }
     }
 
-    /// NULL as often as asked; `type`: of the array and of its elements.
+    /// An array of `count` NULLs. `type`: of the array and of its elements.
     mutating func addNulls(_ type: (list: UInt32, element: UInt32), times count: Int) {
         list(type.list, of: type.element, count, -1) { _, _ in }
     }

@@ -1,6 +1,7 @@
 internal import CSQLite
 import Foundation
 import GRDB
+import GRDBSQLite
 import SignalboxStore
 import Synchronization
 
@@ -34,6 +35,9 @@ final class SQLiteFile: Sendable {
     /// Seconds that SQLite waits for the lock of another process. A commit may wait behind one other write that waits
     /// for that lock; both together end before ``StoreLimits/patience``.
     static let busyTime: TimeInterval = 7
+    /// The same next to the owner. No request waits for a command, and SQLite polls for the lock, which a busy gateway
+    /// on a slow disk takes again at once.
+    static let busyTimeOfCommands: TimeInterval = 60
 
     /// The most kilobytes of pages that the writer keeps in memory.
     private static let cacheKB = 8 * 1024
@@ -65,7 +69,7 @@ final class SQLiteFile: Sendable {
     private static func open(_ path: String, mustExist: Bool, migrates: Bool) throws -> DatabasePool {
         countsNoMemory
         var configuration = Configuration()
-        configuration.busyMode = .timeout(busyTime)
+        configuration.busyMode = .timeout(migrates ? busyTime : busyTimeOfCommands)
         configuration.label = "signalbox"
         configuration.maximumReaderCount = 3
         // Foreign-key checks slow down every insert and force a statement journal on bulk inserts.
@@ -151,6 +155,16 @@ final class SQLiteFile: Sendable {
         if time.jump != nil { lanes.wakeAll(at: time.now) }
         guard let result else { preconditionFailure("A committed transaction has no result.") }
         return result
+    }
+
+    /// Throws ``StoreError/unavailable(reason:)`` if the open file is no longer the one at its path, because it was
+    /// removed, moved or replaced: no later process would find what is written to it (sqlite.org/howtocorrupt.html,
+    /// 4.2). `db`: any connection to the file. Costs one call of `stat`.
+    func requirePlace(of db: Database) throws {
+        var hasMoved: CInt = 0
+        let code = sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+        guard code == SQLITE_OK, hasMoved != 0 else { return }
+        throw StoreError.unavailable(reason: "queue.db was removed, moved or replaced while the gateway was using it")
     }
 
     /// Converts an error of SQLite. Remembers damage. From then on ``StoreHealth/damage`` rejects new events. Call it

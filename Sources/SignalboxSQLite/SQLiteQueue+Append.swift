@@ -44,7 +44,8 @@ extension SQLiteQueue {
         if let fault = health.fault { throw fault }
         try checkDisk()
         do {
-            try await file.pool.writeWithoutTransaction { db in
+            try await file.pool.writeWithoutTransaction { [file] db in
+                try file.requirePlace(of: db)
                 let version = try db.number("PRAGMA user_version") ?? 0
                 try db.execute(sql: "PRAGMA user_version = \((version &+ 1) & 0xFFFF)")
             }

@@ -7,6 +7,7 @@ package import SignalboxStore
 ///
 /// A change works in steps: a read finds the next deliveries, and a short transaction changes those that still match.
 /// So a search through a large queue does not hold the lock of the writer, and new events wait for one step at most.
+/// Next to the owner, a rest after each step lets the owner take the lock.
 extension SQLiteQueue {
     /// The most deliveries that one step changes.
     private static let bulkStep = 500
@@ -154,6 +155,7 @@ extension SQLiteQueue {
                 let last = ids.count == Self.bulkStep ? ids.last : nil
                 return (ids, try last?.advanced(beyond: start, in: "deliveries"))
             }
+            let begun = ContinuousClock.now
             let result = try await write { [changed, entry] db, now -> (Int, Int64?) in
                 let count = try step(db, ids, changed, now)
                 guard let action, count > 0 || entry != nil || recordingNone else { return (count, entry) }
@@ -163,8 +165,21 @@ extension SQLiteQueue {
             entry = result.1
             position = next
             afterStep()
+            if position != nil { await leaveLock(after: begun.duration(to: .now)) }
         }
         return changed
+    }
+
+    /// Leaves the lock of the file to other processes between two steps. `time`: how long the step took.
+    func leaveLock(after time: Duration) async {
+        let rest = Self.rest(after: time, isOwner: isOwner)
+        if rest > .zero { try? await Task.sleep(for: rest) }
+    }
+
+    /// SQLite polls for the lock every 100 ms, so a gateway would rarely find it free between two steps of a command.
+    /// Writes of the owner wait in one line and need no rest.
+    static func rest(after time: Duration, isOwner: Bool) -> Duration {
+        isOwner ? .zero : min(max(time, .milliseconds(1)), .milliseconds(100))
     }
 }
 

@@ -8,7 +8,8 @@ extension SQLiteQueue {
     /// delivery with its event, its wait and its predecessor. Damaged rows throw, so one of them hides the page that
     /// it is on.
     package func deliveries(_ filter: DeliveryFilter, limit: Int) async throws(StoreError) -> [DeliveryRecord] {
-        file.lanes.withClaims(try await file.read { try Self.deliveries(filter, limit: limit, in: $0) })
+        let records = try await file.read { try Self.deliveries(filter, limit: limit, in: $0) }
+        return file.lanes.withClaims(records, isOwner: isOwner)
     }
 
     /// Within a read transaction of the caller. Leaves out a delivery without its event, which only the audit reports.
@@ -33,12 +34,14 @@ extension SQLiteQueue {
     package func deliveryPage(
         _ filter: DeliveryFilter, limit: Int, examining rows: Int
     ) async throws(StoreError) -> StorePage<DeliveryRecord> {
-        try await file.read { [file] db in
+        try await file.read { [file, isOwner] db in
             let found = try BoundedScan(filter, limit: limit, examining: rows, in: db)
             let records =
                 try found.ids.isEmpty
                 ? [] : Self.deliveries(DeliveryFilter(ids: found.ids), limit: limit, in: db)
-            return StorePage(records: file.lanes.withClaims(records), next: found.next, isComplete: found.isComplete)
+            return StorePage(
+                records: file.lanes.withClaims(records, isOwner: isOwner), next: found.next,
+                isComplete: found.isComplete)
         }
     }
 

@@ -126,12 +126,14 @@ extension SQLiteQueue {
     func shrink() async throws(StoreError) {
         var before = Int64.max
         while true {
+            let begun = ContinuousClock.now
             let free = try await write { db, _ in
                 try db.execute(sql: "PRAGMA incremental_vacuum(1000)")
                 return try db.number("PRAGMA freelist_count") ?? 0
             }
             guard free > 0, free < before else { return }
             before = free
+            await leaveLock(after: begun.duration(to: .now))
         }
     }
 

@@ -11,13 +11,18 @@ extension SQLiteQueue {
     package func takeResumed(_ destination: DestinationName) -> Bool { file.lanes.takeResumed(destination) }
 
     /// Tells the lanes whose recorded backoffs another process ended. Reads the file only while a destination backs
-    /// off. A backoff that this process records meanwhile is compared at the next tick.
+    /// off. A backoff that this process records meanwhile is compared at the next tick. A changed end that is still to
+    /// come is not a resume: the backoff has followed a clock that was set.
     func adoptResumes() async throws(StoreError) {
         let recorded = recordedBackoffs.withLock(\.self)
         guard !recorded.isEmpty else { return }
         let found = try await file.read { try $0.backoffEnds() }
+        let now = now.milliseconds
         let resumed = recordedBackoffs.withLock { present in
-            let resumed = recorded.keys.filter { present[$0] == recorded[$0] && found[$0] != recorded[$0] }
+            let resumed = recorded.keys.filter { destination in
+                present[destination] == recorded[destination] && found[destination] != recorded[destination]
+                    && found[destination] ?? now <= now
+            }
             for destination in resumed { present[destination] = nil }
             return resumed
         }

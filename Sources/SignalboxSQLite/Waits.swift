@@ -2,8 +2,8 @@ import Foundation
 import GRDB
 import SignalboxStore
 
-/// Times until which deliveries and downloads wait. Deliveries wait in `deliveries.due` and `media_waits.until`,
-/// downloads in `media.due`.
+/// Times until which deliveries, downloads and destinations wait. Deliveries wait in `deliveries.due` and
+/// `media_waits.until`, downloads in `media.due`, destinations in `backoffs.until`.
 enum Waits {
     /// Moves all waits along with a clock that was set by `jump` seconds and now says `now`, so that they last as
     /// long as before. Set back, the clock would stall them; set forward, it would end them all at once. Scheduled
@@ -28,5 +28,7 @@ enum Waits {
                 AND (begun > 0 OR id NOT IN (SELECT delivery FROM media_waits))
             """, ["jump": jump, "first": first])
         try db.run("UPDATE media SET due = due + ? WHERE state = 'resting'", [jump])
+        // The lanes measure a backoff by their own clock; operators read these times.
+        try db.run("UPDATE backoffs SET since = since + ?, until = until + ?", [jump, jump])
     }
 }

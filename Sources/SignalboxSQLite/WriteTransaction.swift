@@ -82,6 +82,7 @@ extension SQLiteFile {
         defer { health.commits.observe(ContinuousClock.now - begun) }
         do {
             outputs = try pool.writeWithoutTransaction { db in
+                if acceptsEvents { try self.requirePlace(of: db) }
                 let outputs = try self.transaction(in: db) { now in
                     var transaction = WriteTransaction(file: self, db: db, now: now)
                     defer { effects = transaction.effects }
@@ -100,7 +101,8 @@ extension SQLiteFile {
             health.commitFailed(failure, ofEvents: acceptsEvents)
             throw failure
         }
-        health.commitSucceeded(ofEvents: acceptsEvents)
+        // A repeat or a duplicate stores no event, so it does not show that the disk has room for one.
+        health.commitSucceeded(ofEvents: last.event != nil)
         record.advance(event: last.event, delivery: last.delivery)
         effects.apply(to: lanes, categories, health, observer: inAppObserver.withLock(\.self))
         return outputs

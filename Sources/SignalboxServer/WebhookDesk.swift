@@ -1,5 +1,6 @@
 package import Foundation
 package import SignalboxGateway
+import SignalboxJSON
 import SignalboxNotification
 import Synchronization
 
@@ -85,11 +86,19 @@ package final class WebhookDesk: Sendable {
         switch form {
         case .none: break
         // An unverified body is not an event of the sender, and may not be JSON.
-        case .json: if !verdict.isBad { print(String(decoding: body ?? message.body, as: UTF8.self) + "\n") }
+        case .json: if !verdict.isBad { print(Self.line(body ?? message.body) + "\n") }
         case .lines:
             let event = EventLine(color: color).text(body ?? message.body)
             print(event + "    \(verdict.text); answering \(answer)\n")
         }
+    }
+
+    /// The body as one line of JSON. Removes line ends, which JSON has between its tokens only. A body that is not
+    /// JSON, such as the text of a template, becomes a string.
+    static func line(_ body: [UInt8]) -> String {
+        let text = String(decoding: body, as: UTF8.self)
+        guard (try? JSONParser().parse(body)) != nil else { return JSONText.value { $0.string(text) } }
+        return String(decoding: body.filter { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
     }
 
     /// The decompressed body, which the signature covers; nil if its coding is unknown or the body damaged.

@@ -16,13 +16,16 @@ extension HandOff {
 
 extension Lanes {
     /// Adds to stored deliveries whether this process has claimed them. Those that only wait in its memory are not in
-    /// progress, although the store has recorded the begin of their attempts.
-    package func withClaims(_ records: [DeliveryRecord]) -> [DeliveryRecord] {
+    /// progress, although the store has recorded the begin of their attempts. `isOwner`: no other process makes
+    /// attempts, so those that a crash interrupted are not in progress either.
+    package func withClaims(_ records: [DeliveryRecord], isOwner: Bool = false) -> [DeliveryRecord] {
         let destinations = Set(records.filter(\.isInProgress).map(\.destination))
         guard !destinations.isEmpty else { return records }
         let claims = withHandOff { $0.claims(of: destinations) }
         return records.map { record in
-            guard record.isInProgress, let isClaimed = claims[record.id] else { return record }
+            guard record.isInProgress, let isClaimed = claims[record.id] ?? (isOwner ? false : nil) else {
+                return record
+            }
             var record = record
             (record.isInProgress, record.isClaimed) = (isClaimed, isClaimed)
             return record

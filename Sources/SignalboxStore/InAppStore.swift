@@ -16,7 +16,7 @@ package protocol InAppStore: StoreStatus {
     ///
     /// `tallies`: the campaigns whose tallies the decision may read, besides those of the device's offers.
     /// `step` runs on a thread of the store and must not block. It may run again if its commit failed together with
-    /// others, so it must be a function of the rows. Fails with ``StoreError/undecided(after:)`` as an append does.
+    /// others, so it must be a pure function of the rows. Fails with ``StoreError/undecided(after:)`` as appends do.
     func decide<Result: Sendable>(
         about subject: InAppSubject, tallies: [MessageID],
         _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>,
@@ -88,8 +88,8 @@ package enum InAppSubject: Sendable, Hashable {
 package struct InAppRows: Sendable {
     /// Empty rows for a device or a user that is new.
     package var state: InAppState
-    /// The messages addressed to the device or the user that are not withdrawn, of each the newest
-    /// ``StoreLimits/addressedMessages``.
+    /// The newest messages addressed to the device, and those addressed to the user, without withdrawn ones. At most
+    /// ``StoreLimits/addressedMessages`` of each.
     package var addressed: [StoredInAppMessage]
     /// Whether the subject is an offer that is not stored. The other values are empty then, and a step must change
     /// nothing.

@@ -14,21 +14,21 @@ struct InAppSamples {
     static let messages = ["m1", "spring-modal", "braze:ünïcode"]
     /// One is longer than most columns expect.
     static let texts = ["", "x", "later", "a'b\"c", "é日🦊", "two\nlines", String(repeating: "n", count: 300)]
-    /// One is half an hour off the whole hours.
+    /// The offset of one zone is not a whole number of hours.
     private static let zones = ["Europe/Berlin", "America/New_York", "Asia/Kolkata"].compactMap {
         TimeZone(identifier: $0)
     }
     /// In milliseconds since 1970; the gateway's own clock does not matter.
     private static let now: Instant = 1_795_348_800_000
 
-    /// The only source of chance, so that a seed determines all samples.
+    /// The only source of randomness, so that a seed determines all samples.
     private var random: SeededGenerator
 
     /// The same seed repeats a failed check; the check prints it.
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
-    /// A change of any kind. Names and ids come from small sets, so that changes meet. `model`: the state before the
-    /// change, for removals of offers that exist.
+    /// A change of any kind. Names and ids come from small sets, so that changes often concern the same rows. `model`:
+    /// the state before the change, for removals of offers that exist.
     mutating func change(after model: InAppModel) -> RowChange {
         switch Int.random(in: 0..<8, using: &random) {
         case 0: .user(pick(Self.users), lastNow: instant())

@@ -12,7 +12,7 @@ extension StoreConformance {
     /// One that ends in any state unblocks it. After a manual retry, a delivery waits for a successor that is in
     /// progress.
     ///
-    /// Keys take turns: neither a long line nor a blocked one starves the others.
+    /// Keys take turns: neither a long queue of one key nor a blocked key starves the others.
     static let orders = [
         Self("leasesEqualKeysOneAfterAnother") { bench in
             let queue = try bench.open(isOrdered: true)
@@ -87,7 +87,7 @@ extension StoreConformance {
             try await queue.append((400..<403).map { bench.event($0, under: "b\($0)") })
             var seen: [Int] = []
             for _ in 0..<8 {
-                // One at a time: otherwise the line of `a` would always go first.
+                // One at a time: otherwise the queue of `a` would always go first.
                 let lease = try await bench.claimOne(queue)
                 seen.append(lease.number)
                 try await queue.settle(lease, .delivered(status: 200))

@@ -19,7 +19,7 @@ package final class ManualClock: Clock {
         var last = 0
         var watchers: [(until: Duration, done: CheckedContinuation<Void, Never>)] = []
 
-        /// How long each sleeper still sleeps.
+        /// The remaining time of each sleeper.
         var waits: [Duration] { sleepers.values.map { now.duration(to: $0.until) } }
 
         /// Moves the time to the end of the next sleep. Returns how far it moved, and the sleeper.
@@ -94,7 +94,7 @@ package final class ManualClock: Clock {
         for wake in woken { wake.resume() }
     }
 
-    /// Wakes the next sleeper again and again until the condition holds.
+    /// Wakes sleepers one after the other until the condition holds.
     package func step(until isReached: @Sendable () -> Bool) async {
         while !isReached() {
             if let (time, sleeper) = state.withLock({ $0.step() }) {
@@ -107,7 +107,7 @@ package final class ManualClock: Clock {
 
     // MARK: Waiting for sleepers
 
-    /// Returns once a task sleeps until this time. The time counts from the making of the clock.
+    /// Returns once a task sleeps until this time, which counts from the creation of the clock.
     package func waitForSleeper(until time: Duration) async {
         await withCheckedContinuation { done in
             let isThere = state.withLock { state in
@@ -124,7 +124,7 @@ package final class ManualClock: Clock {
         while !state.withLock({ !$0.waits.isEmpty && $0.waits.allSatisfy { $0 <= time } }) { await Task.yield() }
     }
 
-    /// Returns once every sleeper sleeps at least this long. Wakes the others before.
+    /// Wakes sleepers until at least one sleeps, and none has less than this time left.
     package func waitForSleeper(atLeast time: Duration) async {
         await step(until: { self.state.withLock { !$0.waits.isEmpty && $0.waits.allSatisfy { $0 >= time } } })
     }

@@ -10,6 +10,7 @@ import SignalboxPostgres
 import SignalboxRouting
 import SignalboxSQLite
 import SignalboxStore
+import Synchronization
 
 /// The composition root of all commands.
 extension GatewayOptions {
@@ -85,10 +86,13 @@ extension GatewayOptions {
         let store = usedStore(file: config.gateway.store)
         guard let url = store.url else { return nil }
         let resolver = try secretResolver.reading(config)
-        let password = try resolver.password(of: store)
+        let last = Mutex(try resolver.password(of: store))
         return PostgresTarget(url: url, schema: store.schema) {
             // A file of secrets is read for each connection. While it is replaced, the former password still counts.
-            (try? resolver.password(of: store)) ?? password
+            last.withLock { last in
+                if let password = try? resolver.password(of: store) { last = password }
+                return last
+            }
         }
     }
 }

@@ -11,6 +11,8 @@ extension ExitCode {
     static let incomplete = ExitCode(1)
     /// The command line, the config or the environment is invalid, or standard output cannot be written.
     static let unusable = ExitCode(2)
+    /// The queue cannot be opened for now; a later start may succeed. EX_TEMPFAIL of sysexits.h.
+    static let temporary = ExitCode(75)
     /// ^C, after a clean stop. 128 and the number of SIGINT, as shells report it.
     static let interrupted = ExitCode(130)
 }

@@ -109,6 +109,17 @@ class Live(unittest.TestCase):
         self.browser.shows("Between")
         self.assertEqual(self.column("Title")[0], "Between")
 
+    def test_an_outcome_that_the_sample_leaves_out_is_not_pending(self):
+        self.browser.open("live")
+        self.browser.shows("Connected")
+        lines = "\n".join(json.dumps(alert(f"Burst {number}")) for number in range(3000))
+        status, _, _ = self.gateway.request("POST", "/v1/notifications", lines, content_type="application/json")
+        self.assertEqual(status, 202)
+        self.gateway.until("the deliveries", lambda: all(
+            row["waiting"] == 0 for row in self.gateway.get("/v1/destinations")["destinations"]), 60)
+        self.browser.until("the frames", lambda: "pending" not in self.column("Outcomes"), 60)
+        self.assertIn("see the event", self.column("Outcomes"))
+
     def test_the_list_is_bounded(self):
         lines = "\n".join(json.dumps(alert(f"Many {number}")) for number in range(60))
         status, _, _ = self.gateway.request("POST", "/v1/notifications", lines, content_type="application/json")

@@ -137,6 +137,14 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.browser.text("table"), rows)
         self.assertNotIn("UTC", rows)
 
+    def test_a_list_says_which_part_it_shows(self):
+        self.browser.size(1280)
+        for page, words in (
+                ("events", "entries from the beginning until now"), ("events?limit=5", "5 entries on this page from"),
+                ("rejections", "1 entry; newest first, the last 200"), ("categories", "1 entry; by identifier")):
+            self.browser.open(page)
+            self.assertIn(words, self.browser.text("main .listfacts"), page)
+
     def test_utc_everywhere(self):
         self.browser.size(1280)
         for page in ("live", "events", "deliveries", "destinations/crm", "vendors", "actions", f"events/{self.event}"):

@@ -49,6 +49,15 @@ class Expiry(unittest.TestCase):
         self.sign_in("second-token")
         self.browser.shows("destinations", "main .listfacts")
 
+    def test_a_token_that_no_header_can_have_is_asked_for_again(self):
+        self.browser.driver.get(f"{self.browser.url}#/destinations")
+        self.browser.shows("Sign in")
+        self.browser.all("input[name=token]")[0].send_keys("\u201cfirst-token\u200b")
+        self.browser.press(Keys.ENTER)
+        self.browser.shows("The token cannot be sent", "main .problem")
+        self.browser.all("input[name=token]")[0].clear()
+        self.sign_in("first-token")
+
     def test_the_live_page_asks_for_a_token(self):
         self.browser.driver.get(f"{self.browser.url}#/live")
         self.sign_in("first-token")
@@ -100,6 +109,20 @@ class Failures(unittest.TestCase):
         self.browser.shows("Resumed.", "dialog")
         self.assertEqual(self.gateway.get("/v1/actions?limit=1")["actions"][0]["operation"], "destinations.resume")
 
+    def test_a_page_that_could_not_be_loaded_is_loaded_later(self):
+        self.browser.open("events")
+        self.browser.driver.execute_cdp_cmd("Network.enable", {})
+        self.addCleanup(self.browser.log)
+        self.addCleanup(self.browser.driver.execute_cdp_cmd, "Network.setBlockedURLs", {"urls": []})
+        self.browser.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/lists.js"]})
+        self.browser.run("location.hash = '#/ledger'")
+        self.browser.shows("The gateway did not answer", "main .problem")
+        self.browser.run("location.hash = '#/events'")
+        self.browser.shows("entries", "main .listfacts")
+        self.browser.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+        self.browser.run("location.hash = '#/ledger'")
+        self.browser.shows("all deliveries since the queue was made", "main .listfacts")
+
     def test_a_class_of_statuses_is_a_filter(self):
         self.browser.open("deliveries?status=4xx")
         self.assertEqual(self.browser.run("return document.querySelector('[data-filter=status]').value"), "4xx")
@@ -107,6 +130,15 @@ class Failures(unittest.TestCase):
         self.browser.open("deliveries?status=2xx&state=dead")
         self.browser.shows("No entry matches: clear a filter")
         self.assertEqual(self.browser.log(), [])
+
+    def test_the_ledger_names_the_time_of_its_numbers(self):
+        self.browser.open("ledger")
+        before = self.browser.text("main .listfacts").split(";")[1]
+        self.browser.run("Date.now = () => 4e12; const former = Date; window.Date = class extends former {"
+                         " constructor(...values) { super(...(values.length ? values : [4e12])); } };"
+                         "location.hash = '#/ledger?again=1'; window.fetch = () => Promise.reject(new TypeError());")
+        self.browser.shows("The gateway did not answer", "main .problem")
+        self.assertEqual(self.browser.text("main .listfacts").split(";")[1], before)
 
     def test_a_broken_pattern_of_an_address_finds_no_event(self):
         self.browser.open("events?pattern=%7B")
@@ -117,6 +149,13 @@ class Failures(unittest.TestCase):
         for state, verbs in (("dead", ["retry", "purge"]), ("delivered", ["purge"]), ("expired", ["purge"])):
             self.browser.open(f"deliveries?state={state}")
             self.assertEqual([button.get_attribute("data-bulk") for button in self.browser.all("[data-bulk]")], verbs)
+
+    def test_the_charts_of_a_destination_end_at_the_same_time(self):
+        self.browser.open("destinations/erp")
+        self.browser.shows("Failed attempts")
+        axes = [node.text.split("\n") for node in self.browser.all(".chart .axis")]
+        self.assertEqual(len(axes), 2)
+        self.assertEqual(axes[0], axes[1])
 
     def test_a_search_that_stopped_early_goes_on(self):
         words = self.browser.driver.execute_async_script(

@@ -246,6 +246,16 @@ import Testing
         }
     }
 
+    /// The end of its input arrives before the wait begins.
+    @Test func aWaitEndsWithAClientThatWasGoneBefore() async throws {
+        try await CaptureSetting.run { setting async throws in
+            let wait = "GET /v1/captures/wait?timeout=20s HTTP/1.1\r\nhost: localhost\r\n\r\n"
+            let answer = try await RawConnection.exchange(
+                Data(wait.utf8), with: setting.gateway.url, endsInput: true)
+            #expect(answer.contains("captures-stopping") && !answer.contains("capture-timeout"), "\(answer)")
+        }
+    }
+
     @Test func aStopEndsTheWaits() async throws {
         try await withTemporaryDirectory { directory in
             let config = #"{ "gateway": { "listen": { "apns": "127.0.0.1:0" } }, "destinations": {}, "routes": [] }"#

@@ -58,6 +58,35 @@ import Testing
         }
     }
 
+    /// Without signed links, a digest leads to the file.
+    @Test func aTokenWithoutContentSeesNoDigests() async throws {
+        try await withTemporaryDirectory { directory in
+            try await PictureServer.run(["/a.png": [PictureServer.reply()]], in: directory) { pictures in
+                try await ReceivingServer.run { receiver in
+                    let tokens = """
+                        "rita": { "bearer": "env:RITA", "role": "reader", "content": false },
+                        "ann": { "bearer": "env:ANN", "role": "reader" }
+                        """
+                    let gateway = try await Gateway.start(
+                        in: directory,
+                        config: pictures.config(to: receiver.url)
+                            .replacing("\"egress\"", with: "\"admin\": { \"tokens\": { \(tokens) } }, \"egress\""),
+                        environment: ["RITA": "rita-token", "ANN": "ann-token"])
+                    let sent = try await gateway.post(pictures.payload("/a.png"))
+                    let id = try #require(sent.json["id"] as? String)
+                    _ = await receiver.next()
+                    for path in ["/v1/events/\(id)", "/v1/media"] {
+                        let seen = try await gateway.request("GET", path, token: "ann-token").json
+                        let hidden = try await gateway.request("GET", path, token: "rita-token").json
+                        let name = digest(PictureServer.picture())
+                        #expect("\(seen)".contains(name) && !"\(hidden)".contains(name), "\(path): \(hidden)")
+                    }
+                    #expect(await gateway.stop() == 0)
+                }
+            }
+        }
+    }
+
     /// A second download would receive a page.
     @Test func eventsThatShareAPictureCauseOneDownload() async throws {
         let replies = ["/a.png": [PictureServer.reply(), .file(Array("<html>".utf8))]]

@@ -20,6 +20,33 @@ import Testing
         try await Self.play(.transaction, pool: 10, connections: 1, settings: ["max_prepared_statements = 500"])
     }
 
+    /// Without them, another queue's tables would be used, a crash would lose accepted events, or order would not hold.
+    @Test func refusesSessionsWithoutTheSettingsOfTheGateway() async throws {
+        let database = try await PostgresServer.start()
+        let admin = try PostgresConnection(PostgresTarget(url: database.url))
+        _ = try admin.run("CREATE SCHEMA other")
+        // A session that outlives its client would keep the role's former settings.
+        let pooler = try await PgBouncer.start(
+            to: database, .session, pool: 10,
+            settings: ["ignore_startup_parameters = options", "server_lifetime = 0"])
+        let url = PostgresServer.url(port: pooler.port)
+        func reason(schema: String?) -> String {
+            do {
+                _ = try PostgresStore(PostgresTarget(url: url, schema: schema))
+                return ""
+            } catch { return "\(error)" }
+        }
+        #expect(reason(schema: "other").contains("ignores the setting search_path = 'other'"))
+        _ = try admin.run("ALTER ROLE signalbox SET search_path = 'other'")
+        #expect(reason(schema: "other") == "")
+        for setting in ["synchronous_commit = 'off'", "default_transaction_isolation = 'serializable'"] {
+            _ = try admin.run("ALTER ROLE signalbox SET \(setting)")
+            let name = String(setting.prefix { $0 != " " })
+            #expect(reason(schema: nil).contains("ignores the setting \(name)"), "\(setting)")
+            _ = try admin.run("ALTER ROLE signalbox RESET \(name)")
+        }
+    }
+
     /// `connections`: the fewest from the pool to the server.
     private static func play(
         _ mode: PgBouncer.Mode, pool: Int, connections: Int, settings: [String] = []

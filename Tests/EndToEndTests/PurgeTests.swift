@@ -100,7 +100,7 @@ import Testing
                 #expect(
                     command.errors == """
                         signalbox: Not removed: 3 deliveries with an attempt that has begun, or in the gateway's memory. \
-                        Pause the destination and repeat, or purge over HTTP.
+                        Pause the destination and repeat, or with one gateway, purge over HTTP.
 
                         """)
                 let filter = #""filter": {"state": "waiting"}"#

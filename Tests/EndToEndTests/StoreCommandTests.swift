@@ -127,6 +127,28 @@ import Testing
         }
     }
 
+    @Test func aReloadNeedsThePasswordOfTheDatabase() async throws {
+        try await withLockedRole { database, directory in
+            try database.run("GRANT ALL ON ALL TABLES IN SCHEMA public TO locked")
+            try database.run("GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO locked")
+            let file = directory + "/secret"
+            try Self.password.write(toFile: file, atomically: true, encoding: .utf8)
+            let url = try database.url(user: "locked")
+            let store = #"{ "url": "\#(url)", "password": "file:\#(file)" }"#
+            let config = #"{ "gateway": { "name": "test", "store": \#(store) }, "destinations": {}, "routes": [] }"#
+            let gateway = try await Gateway.start(in: directory, config: config)
+            try FileManager.default.removeItem(atPath: file)
+            gateway.process.signal(SIGHUP)
+            var last = ""
+            for await line in gateway.process.errors.stream {
+                last = line
+                if line.contains("Config rejected") || line.contains("Config reloaded") { break }
+            }
+            #expect(last.contains("Config rejected; the previous one stays active."), "\(last)")
+            #expect(await gateway.stop() == 0)
+        }
+    }
+
     @Test func hidesPasswordsInEveryOutput() async throws {
         try await withLockedRole { database, directory in
             let url = try database.url(user: "locked")
@@ -158,6 +180,10 @@ import Testing
             answers += try await gateway.metrics()
             try later.write(toFile: file, atomically: true, encoding: .utf8)
             try await eventually("the new password") { try await gateway.post(payload).status == 202 }
+            // Without the file, connections use the last password that was read, not that of the start.
+            try FileManager.default.removeItem(atPath: file)
+            try database.run("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'locked'")
+            try await eventually("the last password") { try await gateway.post(payload).status == 202 }
             #expect(await gateway.stop() == 0)
             let log = await gateway.process.errors.text()
             #expect(log.contains("Database unreachable"), "\(log)")

@@ -22,7 +22,7 @@ import Testing
         (#"{"sku": "A1", "count": 1.5}"#, "count"),
         (#"{"sku": "A1", "price": {}}"#, "price"), (#"{"sku": "A1", "gift": "yes"}"#, "gift"),
         (#"{"sku": "A1", "tags": "a"}"#, "tags"), (#"{"sku": "A1", "tags": ["a", [1]]}"#, "tags/1"),
-        (#"{"sku": "A1", "price": "inf"}"#, "price"),
+        (#"{"sku": "A1", "price": "inf"}"#, "price"), (#"{"sku": "A1", "count": "0x1"}"#, "count"),
     ])
     func saysWhatIsOfAnotherType(_ arguments: String, place: String) throws {
         #expect(try problems(arguments) == ["action.argument-wrong-type /arguments/\(place)"])

@@ -65,6 +65,20 @@ import Testing
         }
     }
 
+    /// The number of empty defaults that their own schema rejects. An editor may write them into a config.
+    private func invalidDefaults(_ node: JSONNode) -> Int {
+        if case .array(let elements) = node { return elements.map { invalidDefaults($0) }.reduce(0, +) }
+        let value = node.members.first { $0.key == "default" }?.value
+        let bound = value == .array([]) ? "minItems" : value == .string("") ? "minLength" : "none"
+        let isInvalid = node.members.contains { $0.key == bound }
+        return (isInvalid ? 1 : 0) + node.members.map { invalidDefaults($0.value) }.reduce(0, +)
+    }
+
+    @Test func defaultsInSchemaAreValid() {
+        #expect(invalidDefaults(ConfigSchema.root) == 0)
+        #expect(!ConfigReference.text.contains("| `fallback` | array of destinations | `[]` | "))
+    }
+
     /// Editors and the tables of the reference show defaults, limits and requirements.
     @Test func referenceShowsDefaultLimitsAndRequirement() {
         let lines = ConfigReference.text.split(separator: "\n")

@@ -210,6 +210,15 @@ import Testing
         #expect(report == "f:1:1: error: this is not UTF-8\n  hint: save the file as UTF-8\n")
     }
 
+    /// A file system may leave a file that was being written with its length but without its bytes.
+    @Test func namesTheCauseOfAFileOfNULs() {
+        let bytes = [UInt8](repeating: 0, count: 100)
+        let fixture = Fixture(files: [ConfigText(name: "f", bytes: bytes)], expected: "", description: "")
+        let report = ConfigReport(of: fixture.files).text(of: fixture.mistakes)
+        #expect(
+            report == "f:1:1: error: the file begins with NUL bytes, as after a power failure\n  hint: restore it\n")
+    }
+
     @Test func aFileThatIsTooLargeHasNoExcerpt() {
         let bytes = [UInt8](repeating: 0x20, count: 50 << 20)
         let fixture = Fixture(files: [ConfigText(name: "f", bytes: bytes)], expected: "", description: "")

@@ -70,8 +70,18 @@ import Testing
             #"{"device": "d-1", "user": "u-9", "event": {"type": "poll"}, "explain": true}"#)
         #expect(
             answer.contains(
-                #""expected":"until 2026-11-22T11:00:00.000Z","actual":"2026-11-22T12:00:00.000Z""#
+                #""expected":"before 2026-11-22T11:00:00.000Z","actual":"2026-11-22T12:00:00.000Z""#
             ))
+    }
+
+    @Test func tellsWhetherTheEndBelongsToTheSchedule() throws {
+        for (vendor, word) in [("acme", "before"), ("mce", "until")] {
+            let form = #"{"vendor": "\#(vendor)", "kind": "modal", "triggers": [{"type": "sessionStart"}],"#
+            var setting = try InAppSetting(["m": form + #""schedule": {"end": "2026-11-22T12:00:00Z"}}"#])
+            let answer = try setting.trigger(
+                #"{"device": "d-1", "user": "u-9", "event": {"type": "sessionStart"}, "explain": true}"#)
+            #expect(answer.contains(#""expected":"\#(word) 2026-11-22T12:00:00.000Z""#), "\(vendor): \(answer)")
+        }
     }
 
     @Test func tellsWhenToAskAgain() throws {

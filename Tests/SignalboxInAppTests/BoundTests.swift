@@ -198,6 +198,12 @@ import Testing
         #expect((1800...2200).contains(members))
     }
 
+    @Test func drawsMembersOfTwoGroupsIndependently() {
+        let (one, other) = (ControlGroup("spring", salt: "4", share: 5000), ControlGroup("exp-9", share: 5000))
+        let both = (1_000_000..<1_010_000).count { one.contains("\($0)") && other.contains("\($0)") }
+        #expect((2300...2700).contains(both))
+    }
+
     @Test func mapsVendorPrioritiesToRanks() {
         #expect(VendorRules.rank(of: 10, vendor: "braze") == 490)
         #expect(VendorRules.rank(of: 300, vendor: "iterable") == 300)

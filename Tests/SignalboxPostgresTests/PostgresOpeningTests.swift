@@ -93,6 +93,21 @@ import Testing
         #expect(remedy.hasPrefix("check the parameters of TLS in gateway.store"))
     }
 
+    @Test(arguments: [
+        "FATAL:  sorry, too many clients already", "FATAL:  too many connections for role \"signalbox\"",
+        "FATAL:  too many connections for database \"signalbox\"",
+        "FATAL:  no more connections allowed (max_client_conn)",
+    ])
+    func namesTheLimitsOfConnections(_ reason: String) {
+        let remedy = PostgresConnection.remedy(for: reason, needsPassword: false)
+        #expect(remedy.hasPrefix("raise max_connections or the limit of the role, database or pooler"))
+    }
+
+    @Test func namesTheFullDiskOfASessionThatCannotBegin() {
+        let remedy = PostgresConnection.remedy(for: "FATAL:  could not write init file", needsPassword: false)
+        #expect(remedy == "free space on the disk of the server")
+    }
+
     /// The role may need TLS, if the server admits it only with TLS.
     @Test func namesTheRemedyOfAClientThatIsNotAdmitted() {
         func remedy(_ encryption: String) -> String {

@@ -166,21 +166,21 @@ import Testing
     @Test func countsScheduledDeliveriesAsNoFailure() {
         let outcomes = DeliveryOutcomes(
             before: counts([.delivered: 3, .waiting: 1]),
-            after: counts([.delivered: 5, .dead: 1, .waiting: 4, .expired: 2], scheduled: 2), continues: false)
-        #expect(outcomes.failed == 2)
+            after: counts([.delivered: 5, .dead: 1, .waiting: 4, .expired: 2], scheduled: 2))
+        #expect(outcomes.failed == 3)
         #expect(
             outcomes.text(json: false)
-                == "2 delivered, 1 dead, 3 waiting for their next attempt (2 of them scheduled), 2 expired\n")
+                == "2 delivered, 1 dead, 4 waiting for their next attempt (2 of them scheduled), 2 expired\n")
         #expect(
             outcomes.text(json: true)
-                == #"{"delivered":2,"dead":1,"expired":2,"waiting":3,"scheduled":2}"# + "\n")
+                == #"{"delivered":2,"dead":1,"expired":2,"waiting":4,"scheduled":2}"# + "\n")
     }
 
-    /// Those that a killed process appended wait before the resumed run, and after it.
-    @Test func countsEveryWaitingDeliveryOfARunThatContinues() {
+    /// Deliveries of an earlier run were sent, and as many of this run failed; or a killed process appended those that
+    /// wait.
+    @Test func countsEveryWaitingDelivery() {
         let outcomes = DeliveryOutcomes(
-            before: counts([.waiting: 5], scheduled: 1), after: counts([.delivered: 3, .waiting: 5], scheduled: 1),
-            continues: true)
+            before: counts([.waiting: 5], scheduled: 1), after: counts([.delivered: 3, .waiting: 5], scheduled: 1))
         #expect(outcomes.failed == 4)
         #expect(
             outcomes.text(json: false)

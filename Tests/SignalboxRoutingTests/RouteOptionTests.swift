@@ -52,6 +52,8 @@ import Testing
             (#"{"days": ["fri"], "hours": "22:00-06:00"}"#, "2026-11-20T05:59:00Z", false),
             (#"{"days": ["fri"], "hours": "22:00-06:00"}"#, "2026-11-20T22:00:00Z", true),
             (#"{"days": ["fri"], "hours": "22:00-06:00"}"#, "2026-11-21T22:00:00Z", false),
+            (#"{"days": ["fri"], "hours": "22:00-00:00"}"#, "2026-11-20T23:59:59.999Z", true),
+            (#"{"days": ["fri"], "hours": "22:00-00:00"}"#, "2026-11-21T00:00:00Z", false),
         ])
     func windowIsOpenAtItsTimes(_ window: String, _ time: String, _ isOpen: Bool) throws {
         let route = try EventVariantTests.route("\"window\": \(window)")

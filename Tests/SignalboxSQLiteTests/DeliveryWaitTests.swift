@@ -74,7 +74,44 @@ import Testing
         }
     }
 
+    /// The owner knows that no process makes the attempt. Operators would take a wait for the rate for an attempt.
+    @Test func aDeliveryThatACrashLeftIsNotInProgress() async throws {
+        try await withTemporaryDirectory { directory in
+            let crashed = try SQLiteQueue(in: directory)
+            crashed.openLane(crm) {}
+            try await crashed.append([RoutedEvent([1], to: crm)])
+            #expect(try await crashed.claim(from: crm, upTo: 1).count == 1)
+            let owner = try SQLiteQueue(in: directory)
+            owner.openLane(crm) {}
+            func areInProgress() async throws -> [Bool] {
+                let page = try await owner.deliveryPage(DeliveryFilter(), limit: 5, examining: 5).records
+                return try await (page + owner.deliveries(DeliveryFilter(), limit: 5)).map(\.isInProgress)
+            }
+            #expect(try await areInProgress() == [false, false])
+            #expect(try await owner.claim(from: crm, upTo: 1).count == 1)
+            #expect(try await areInProgress() == [true, true])
+        }
+    }
+
     // MARK: Backoffs
+
+    /// The lane continues to wait, so operators must not see an active destination, and no resume by another process.
+    @Test(arguments: [3600.0, -3600]) func aBackoffFollowsAClockThatWasSet(by jump: Double) async throws {
+        let clock = ManualDate()
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            queue.openLane(crm) {}
+            let end = clock.now + 30
+            try await queue.record(DestinationBackoff(.retryAfter, reason: "r", since: clock.now, until: end), of: crm)
+            clock.set(by: jump)
+            try await queue.tick()
+            #expect(!queue.takeResumed(crm))
+            let seen = try #require(try await queue.statuses()[crm])
+            #expect(seen.word == "throttled" && seen.since == clock.now && seen.until == clock.now + 30)
+            try await queue.set(nil, of: crm)
+            #expect(try await queue.statuses().isEmpty)
+        }
+    }
 
     @Test func otherProcessesSeeABackoffUntilItEnds() async throws {
         let clock = ManualDate()

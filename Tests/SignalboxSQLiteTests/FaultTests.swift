@@ -56,6 +56,24 @@ import Testing
         }
     }
 
+    /// The repeat needs no room. Otherwise the gateway would be ready although it stores no new event.
+    @Test func aRepeatedEventDoesNotEndTheFaultOfAFullDisk() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            let known = RoutedEvent([1], to: crm, hasLastingID: true)
+            try await queue.append([known])
+            try await limitPages(of: queue, to: 1)
+            let full = StoreError.unavailable(reason: "the disk is full")
+            await #expect(throws: full) { try await queue.append([event(2, size: 100_000)]) }
+            try await queue.append([known])
+            #expect(queue.health.fault == full)
+
+            try await limitPages(of: queue, to: 1_000_000)
+            try await queue.append([event(3)])
+            #expect(queue.health.fault == nil)
+        }
+    }
+
     @Test func aLockedFileThrowsAndRecovers() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
@@ -86,6 +104,10 @@ import Testing
                 try Double.fetchOne(db, sql: "PRAGMA busy_timeout")
             }
             #expect(milliseconds == SQLiteFile.busyTime * 1000, "the limit applies to the connection that writes")
+            let ofCommand = try await SQLiteQueue.existing(in: directory).file.pool.writeWithoutTransaction { db in
+                try Double.fetchOne(db, sql: "PRAGMA busy_timeout")
+            }
+            #expect(ofCommand == SQLiteFile.busyTimeOfCommands * 1000, "no request waits for a command")
 
             try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 20") }
             let other = try lock(directory)

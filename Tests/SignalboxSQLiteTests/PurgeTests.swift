@@ -48,4 +48,13 @@ import Testing
             #expect(isHeld)
         }
     }
+
+    /// The steps of a command follow each other at once, and the gateway only polls for the lock.
+    @Test func aCommandRestsAsLongAsItsStepTook() {
+        func rest(_ time: Duration) -> Duration { SQLiteQueue.rest(after: time, isOwner: false) }
+        #expect(rest(.milliseconds(20)) == .milliseconds(20))
+        #expect(rest(.zero) == .milliseconds(1))
+        #expect(rest(.seconds(7)) == .milliseconds(100))
+        #expect(SQLiteQueue.rest(after: .milliseconds(20), isOwner: true) == .zero)
+    }
 }

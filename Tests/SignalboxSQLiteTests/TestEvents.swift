@@ -13,7 +13,11 @@ extension Event {
 
 extension RoutedEvent {
     /// An event with this body, and a delivery to each destination that is due at once.
-    convenience init(_ body: [UInt8], to destinations: DestinationName..., at date: Date = Date()) {
-        self.init(event: Event(body, at: date), routes: [], deliveries: destinations.map { DeliveryOrder(to: $0) })
+    convenience init(
+        _ body: [UInt8], to destinations: DestinationName..., at date: Date = Date(), hasLastingID: Bool = false
+    ) {
+        self.init(
+            event: Event(body, at: date), routes: [], deliveries: destinations.map { DeliveryOrder(to: $0) },
+            hasLastingID: hasLastingID)
     }
 }

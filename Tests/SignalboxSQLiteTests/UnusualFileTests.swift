@@ -137,6 +137,30 @@ import Testing
         }
     }
 
+    /// An operator removed the file, or put a backup instead of it, while the gateway was using it. Events in the open
+    /// file would be lost with the process.
+    @Test func aFileThatIsNotAtItsPathAcceptsNoEvent() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await queue.append([event(1), event(2)])
+            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            let (path, other) = (directory + "/queue.db", directory + "/other.db")
+            try FileManager.default.moveItem(atPath: path, toPath: other)
+            let reason = "queue.db was removed, moved or replaced while the gateway was using it"
+            for isReplaced in [false, true] {
+                if isReplaced { try FileManager.default.copyItem(atPath: other, toPath: path) }
+                await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.append([event(3)]) }
+                await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.probe() }
+            }
+            try await queue.settle(lease, .delivered(status: 200))
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.moveItem(atPath: other, toPath: path)
+            try await queue.probe()
+            try await queue.append([event(4)])
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[2], [4]])
+        }
+    }
+
     /// A write fails on a full disk, where operators need the commands that only read.
     @Test func readingNextToTheOwnerDoesNotWrite() async throws {
         try await withTemporaryDirectory { directory in

@@ -62,6 +62,16 @@ import Testing
         #expect(Self.refusal(of: Self.head([("host", "a")], uri: uri)) == .targetInvalid)
     }
 
+    /// It is not part of a value (RFC 9112, 5.1).
+    @Test func leavesOutWhiteSpaceAfterValues() throws {
+        let fields = [("Host", "a "), ("Content-Length", "25 "), ("apns-topic", "com.example \t"), ("x", "  ")]
+        let checked = try CheckedHead(Self.head(fields))
+        #expect(checked.bodyLength == 25 && checked.isChanged && !checked.isLast)
+        #expect(checked.head.headers.map(\.value) == ["a", "25", "com.example", ""])
+        let chunked = try CheckedHead(Self.head([("host", "a"), ("transfer-encoding", "chunked ")]))
+        #expect(chunked.bodyLength == nil)
+    }
+
     @Test func acceptsTheAsteriskOfOptions() {
         #expect(Self.refusal(of: Self.head([("host", "a")], uri: "*", method: .OPTIONS)) == nil)
     }

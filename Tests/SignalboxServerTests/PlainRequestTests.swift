@@ -27,6 +27,7 @@ import Testing
     @Test(arguments: [
         "", "host: a\r\nhost: a", "host: a/b", "host: \t", "host:", "host: a ", "host:  a", "host: a\r\n b",
         "host : a", "host: a\r\ntransfer-encoding: chunked", "host: a\r\nconnection: close", "host: a\u{e4}",
+        "host: a\r\nproxy-connection: close",
         "host: a\r\nexpect: 100-continue", "host: a\r\nupgrade: h2c", "host: a\r\nidempotency-key: 1",
         "host: a\r\ncontent-encoding: gzip", "host: a\r\ncontent-length: 7", "host: a\nx: y", "host: a\r\nx: y\tz",
         "host: a\r\nauthorization: a\r\nauthorization: b", "host: a\r\n: b",
@@ -115,6 +116,7 @@ import Testing
             "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "tracestate: a=1",
             "user-agent: x/1", "connection: keep-alive", "x-forwarded-for: 1.2.3.4", "connection: close",
             "idempotency-key: 1", "expect: 100-continue", "host: b", "content-length: 1", "sec-fetch-site: cross-site",
+            "proxy-connection: close",
         ]
         let count = Int.random(in: 0...3, using: &random)
         // The first ones are those of common clients.

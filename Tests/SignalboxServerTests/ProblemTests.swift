@@ -20,4 +20,11 @@ import Testing
         #expect(stalled.code == "queue-unavailable" && stalled.title == "No event was accepted")
         #expect(stalled.detail.contains("has not completed a commit for 20 s"))
     }
+
+    /// A client that ends its input ends its wait too, while the gateway continues.
+    @Test func theEndOfAWaitNamesBothReasons() {
+        let problem = Problem(CaptureWait.Failure.cancelled)
+        #expect(problem.code == "captures-stopping")
+        #expect(problem.detail.contains("gateway stops") && problem.detail.contains("client ended"))
+    }
 }

@@ -12,6 +12,7 @@ const char *_Nonnull sb_catalogue_keys_json(void);
 const char *_Nonnull sb_catalogue_more_keys_json(void);
 const char *_Nonnull sb_catalogue_nested_json(void);
 const char *_Nonnull sb_catalogue_more_nested_json(void);
+const char *_Nonnull sb_catalogue_further_json(void);
 const char *_Nonnull sb_detector_1_json(void);
 
 // SignalboxConfig

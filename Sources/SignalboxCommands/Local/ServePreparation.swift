@@ -58,6 +58,8 @@ package struct ServePreparation: Sendable {
             (namedFiles, files) = (config.config.origin.files, config.files)
             try checkStore(of: config.config)
             let resolver = try secrets.reading(config.config)
+            // Connections read it themselves; a start would fail without it.
+            _ = try resolver.password(of: store)
             let plan = gateway.plan(for: try ResolvedConfig(config, by: resolver))
             let surface = try surface(gateway, plan, by: resolver)
             return .ready(plan, serve: { server.replace(by: surface) })

@@ -36,7 +36,7 @@ package struct UnchangedDeliveries: Sendable, Equatable {
         guard count > 0 else { return nil }
         return """
             Not removed: \(Counted.words(count, "delivery")) with an attempt that has begun, or in the gateway's \
-            memory. Pause the destination and repeat, or purge over HTTP.
+            memory. Pause the destination and repeat, or with one gateway, purge over HTTP.
             """
     }
 

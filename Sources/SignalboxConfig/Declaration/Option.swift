@@ -12,7 +12,7 @@ struct OptionInfo: Sendable {
     /// One or two sentences in Markdown without links. Ends with a full stop, which ``schema`` replaces when it adds
     /// the limits.
     let documentation: String
-    /// Nil for an option that is required, or whose default the documentation describes.
+    /// Nil for an option that is required, without a value by default, or whose default the documentation describes.
     var defaultValue: JSONNode?
     /// True if files in `routes.d` may have it too.
     var isInParts = false
@@ -97,7 +97,7 @@ struct Option<Root: Sendable>: Sendable {
     /// documentation, the type and the schema do not depend on the root.
     func info(default root: Root) -> OptionInfo {
         var info = info
-        if !info.isRequired { info.defaultValue = defaultValue(root) }
+        if !info.isRequired, let value = defaultValue(root), info.type.permits(value) { info.defaultValue = value }
         return info
     }
 

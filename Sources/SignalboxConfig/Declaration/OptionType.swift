@@ -19,6 +19,14 @@ struct TypeInfo: Sendable {
     init(_ kind: String, limits: String = "", _ schema: JSONNode, members: [OptionInfo] = []) {
         (self.kind, self.limits, self.schema, self.members) = (kind, limits, schema, members)
     }
+
+    /// False for an empty array or string if the schema requires an element or a character. As a default, such a value
+    /// stands for an absent option.
+    func permits(_ value: JSONNode) -> Bool {
+        let bounds = schema.members.map(\.key)
+        if value == .array([]) { return !bounds.contains("minItems") }
+        return value != .string("") || !bounds.contains("minLength")
+    }
 }
 
 /// A type of values: its reading and its description. Reading never throws. A value of a wrong type leads to nil and

@@ -9,7 +9,11 @@ extension ConfigMistake {
     /// excerpt would not be readable, and could have a secret.
     package init(_ error: JSONError, file: Int, in text: [UInt8], of carrier: Carrier = .file) {
         if Self.isMisspelled(error.reason) || error.reason == .invalidUTF8, Self.isWide(text) {
-            let words = Self.words(for: .invalidUTF8, in: carrier)
+            // In every encoding, the first four bytes of a character other than NUL have one that is not zero.
+            let words =
+                text.starts(with: [0, 0, 0, 0])
+                ? "the \(carrier.rawValue) begins with NUL bytes, as after a power failure; restore it"
+                : Self.words(for: .invalidUTF8, in: carrier)
             let start = TextPosition(line: 1, column: 1)
             self.init(.error, file: file, pointer: "", place: nil, at: start, message: words)
             return

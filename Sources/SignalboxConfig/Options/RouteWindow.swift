@@ -34,10 +34,10 @@ package struct RouteWindow: Sendable, Equatable {
         /// Does not check the bounds; ``init(_:)`` does.
         package init(start: Int, end: Int) { (self.start, self.end) = (start, end) }
 
-        /// Reads `08:00-17:30`, up to 24:00; nil for anything else and for an empty part.
+        /// Reads `08:00-17:30`; nil for anything else and for an empty part. The end of the day is 24:00 or 00:00.
         package init?(_ text: String) {
             let parts = text.split(separator: "-", omittingEmptySubsequences: false).map { Self.minutes($0) }
-            guard parts.count == 2, let start = parts[0], let end = parts[1], start != end, start < 1440, end > 0 else {
+            guard parts.count == 2, let start = parts[0], let end = parts[1], start != end, start < 1440 else {
                 return nil
             }
             self.init(start: start, end: end)

@@ -27,7 +27,7 @@ extension GatewayConfig {
             package var publicKey: SecretReference?
         }
 
-        /// A client certificate. One of both properties is set.
+        /// A client certificate. Exactly one of the two properties is set.
         package struct Certificate: Sendable, Equatable {
             /// 32 bytes: the digest of the certificate.
             package var sha256: [UInt8]?

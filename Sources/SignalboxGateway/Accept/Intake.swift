@@ -15,7 +15,8 @@ package import SignalboxStore
 /// two functions. A reload makes a new intake; requests in progress finish with the one they began with. Callable from
 /// any task.
 ///
-/// A class although it is immutable: every request holds it until its commit, and a copy counts two dozen references.
+/// A class although it is immutable: every request holds it until its commit, and a copy would retain two dozen
+/// references.
 package final class Intake: Sendable {
     /// Maximum number of payloads in one batch.
     package static let batchLimit = 10_000

@@ -116,7 +116,7 @@ extension Timestamp {
         if let text = value.utf8 {
             if let time = Timestamp(iso8601: text) {
                 self = time
-            } else if let number = Double(String(decoding: text, as: UTF8.self)) {
+            } else if let number = Double(decimal: String(decoding: text, as: UTF8.self)) {
                 self.init(sinceEpoch: number)
             } else {
                 return nil

@@ -35,9 +35,10 @@ extension MediaFileRecord {
 }
 
 extension JSONWriter {
-    /// Writes the properties of a stored file into an open object. Absent ones are left out.
-    package mutating func members(of file: MediaFile) {
-        member("sha256", file.sha256)
+    /// Writes the properties of a stored file into an open object. Absent ones are left out. `hidesDigest`: without the
+    /// digest, which leads to the file unless links are signed.
+    package mutating func members(of file: MediaFile, hidesDigest: Bool = false) {
+        if !hidesDigest { member("sha256", file.sha256) }
         member("contentType", file.contentType)
         member("bytes", file.bytes)
         member("width", file.width)

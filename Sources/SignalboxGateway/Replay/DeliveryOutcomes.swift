@@ -23,22 +23,22 @@ package struct DeliveryOutcomes: Sendable {
     let delivered: Int
     let dead: Int
     let expired: Int
-    /// More deliveries wait than before the run, by this number; in a resumed run, all that wait. Not all of the latter
-    /// need be of the run.
+    /// All deliveries that wait, not all of which need be of the run. Next to other gateways, only those of the run,
+    /// unless it continues an earlier one.
     let waiting: Int
     /// Waiting deliveries whose scheduled time has not come.
     let scheduled: Int
     /// Deliveries of the run that other gateways ended; nil for a queue of one process.
     let others: Int?
 
-    /// For a queue of one process. Deliveries of earlier runs that ended in between count too. `continues`: whether an
-    /// earlier process added some of the run, any number of which may wait.
-    package init(before: Counts, after: Counts, continues: Bool) {
+    /// For a queue of one process. Deliveries of earlier runs that ended in between count too. So the difference of two
+    /// counts would not tell how many of this run wait.
+    package init(before: Counts, after: Counts) {
         delivered = after.total(.delivered) - before.total(.delivered)
         dead = after.total(.dead) - before.total(.dead)
         expired = after.total(.expired) - before.total(.expired)
-        waiting = continues ? after.total(.waiting) : max(0, after.total(.waiting) - before.total(.waiting))
-        scheduled = min(waiting, continues ? after.scheduled : max(0, after.scheduled - before.scheduled))
+        waiting = after.total(.waiting)
+        scheduled = min(waiting, after.scheduled)
         others = nil
     }
 

@@ -74,7 +74,7 @@ package struct QueueReplay {
     private func outcomes(since before: DeliveryOutcomes.Counts) async throws(StoreError) -> DeliveryOutcomes {
         let after = try await counts()
         guard gateway.queue.sharesLimits else {
-            return DeliveryOutcomes(before: before, after: after, continues: session.continues)
+            return DeliveryOutcomes(before: before, after: after)
         }
         return DeliveryOutcomes(
             own: gateway.queue.health.ends.values, appended: appended.value, continues: session.continues, after: after)

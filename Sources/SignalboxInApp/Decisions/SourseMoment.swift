@@ -41,8 +41,8 @@ package struct SourseMoment: Sendable, Hashable {
     /// Whether the moment has come; equal counts.
     func isNow(_ now: Instant) -> Bool { at.map { $0 <= now } ?? false }
 
-    /// The first time from `earliest` on at which a quarter of an hour of the local hour runs; nil if the next day has
-    /// no such hour. A day without a change of the zone's offset needs two look-ups.
+    /// The first time at or after `earliest` that is in the local hour, searched in steps of a quarter of an hour; nil
+    /// if the next day has no such hour. A day without a change of the zone's offset needs two look-ups.
     static func start(of hour: Int, in zone: LocalDay, from earliest: Instant) -> Instant? {
         let first = startOfQuarter(earliest, plus: 0)
         let offset = zone.offset(at: first)

@@ -106,15 +106,16 @@ extension Turn {
     /// Schedule, timeout and moment. A schedule that has ended and a timeout are final. Before the start, a message of
     /// Sourse waits for its embargo; every other one needs a later event.
     private mutating func checkSchedule(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
+        let word = definition.rules.endIsInside ? "until" : "before"
         list.check(
             .scheduleEnded, !definition.hasEnded(at: now), else: .permanent, "schedule.end",
-            expected: definition.message.schedule.end.map { "until \($0)" } ?? "no end", actual: "\(now)")
+            expected: definition.message.schedule.end.map { "\(word) \($0)" } ?? "no end", actual: "\(now)")
         let start = definition.message.schedule.start ?? now
         list.check(
             definition.rules.startCode, definition.hasStarted(at: now),
             else: definition.rules.waitsForStart ? .waits : .event,
-            until: definition.rules.startIsInside ? start : start + 1, "schedule.start", expected: "from \(start)",
-            actual: "\(now)")
+            until: definition.rules.startIsInside ? start : start + 1, "schedule.start",
+            expected: definition.hasStarted(at: start) ? "from \(start)" : "after \(start)", actual: "\(now)")
         if let timeout = timeout(of: definition) {
             list.check(
                 .timeout, now < context.triggeredAt + timeout, else: .permanent, "timeout",

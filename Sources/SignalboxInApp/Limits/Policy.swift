@@ -194,7 +194,6 @@ package struct ControlGroup: Sendable, Hashable {
         digest.add(name)
         digest.add(salt)
         digest.add(user)
-        // FNV's low bits are weak for short texts; the upper bits decide.
-        return (digest.value >> 20) % 10_000 < UInt64(share)
+        return digest.mixed % 10_000 < UInt64(share)
     }
 }

@@ -12,14 +12,15 @@ extension PropertyValue {
 /// Reads texts that are dates, `2026-11-22T12:00:00.250+01:00`, as RFC 3339, section 5.6. Conditions read any text of a
 /// device, and Foundation's reader formats a message for each text that is not a date.
 enum DateText {
-    /// Bytes of the longest text: with nine digits of a fraction and an offset.
-    private static let longest = 35
+    /// Bytes of the longest text: with 38 digits of a fraction and an offset.
+    private static let longest = 64
 
-    /// Nil for any other text. Digits of a fraction beyond milliseconds are cut off; a
-    /// leap second is the first second of the next minute.
+    /// Nil for any other text. Reads `t` and `z` as `T` and `Z`. Digits of a fraction beyond milliseconds are cut off;
+    /// a leap second is the first second of the next minute.
     static func instant(of text: String) -> Instant? {
         guard (20...longest).contains(text.utf8.count) else { return nil }
-        var rest = Array(text.utf8)[...]
+        // The only letters of a date.
+        var rest = text.utf8.map { $0 == UInt8(ascii: "t") || $0 == UInt8(ascii: "z") ? $0 - 0x20 : $0 }[...]
         guard let year = number(&rest, 4, before: "-"), let month = number(&rest, 2, before: "-"),
             let day = number(&rest, 2, before: "T"), let hour = number(&rest, 2, before: ":"),
             let minute = number(&rest, 2, before: ":"), let second = number(&rest, 2),

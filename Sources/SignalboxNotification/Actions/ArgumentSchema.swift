@@ -96,7 +96,8 @@ package struct ArgumentSchema: Sendable, Equatable {
             }
         case .boolean: if text != "true", text != "false" { return problems.append(wrongType(at: path)) }
         case .number, .integer:
-            guard let number = Double(text), number.isFinite, kind == .number || number == number.rounded() else {
+            guard let number = Double(decimal: text), number.isFinite, kind == .number || number == number.rounded()
+            else {
                 return problems.append(wrongType(at: path))
             }
             if let minimum, number < minimum {

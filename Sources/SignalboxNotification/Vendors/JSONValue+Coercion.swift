@@ -49,13 +49,13 @@ extension JSONValue {
     /// A whole number, or one from a string; accepts `5.57e+15` (Leanplum writes identifiers that way).
     var number: Int64? {
         guard let string else { return integer }
-        return Int64(string) ?? Double(string).flatMap { Int64(exactly: $0) }
+        return Int64(string) ?? Double(decimal: string).flatMap { Int64(exactly: $0) }
     }
 
     /// A finite number, or one from a string.
     var decimal: Double? {
         guard let string else { return double }
-        return Double(string).flatMap { $0.isFinite ? $0 : nil }
+        return Double(decimal: string).flatMap { $0.isFinite ? $0 : nil }
     }
 
     /// An instant: ISO 8601, or a number of seconds or milliseconds since 1970, which may be a string. Numbers from
@@ -126,6 +126,14 @@ extension JSONParser {
     /// The value of a JSON text; nil for a text that is not JSON, or beyond the parser's limits.
     private func opening(_ text: JSONValue) -> JSONValue? {
         do { return try parseText(in: text) } catch { return nil }
+    }
+}
+
+extension Double {
+    /// A number in decimal digits. Nil for the hexadecimal forms that `Double.init` reads too, such as `0x1F`.
+    package init?(decimal text: String) {
+        guard !text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }) else { return nil }
+        self.init(text)
     }
 }
 

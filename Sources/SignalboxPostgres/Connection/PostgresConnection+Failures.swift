@@ -20,7 +20,11 @@ extension PostgresConnection {
         if reason.hasSuffix("session is read-only") {
             return "make the server accept writes, or name its primary in gateway.store"
         }
-        if reason.contains("too many clients") || reason.contains("connection slots") { return PostgresFailure.room }
+        // The limits of the server, of a role or database, and of PgBouncer.
+        if ["too many", "connection slots", "more connections"].contains(where: reason.contains) {
+            return PostgresFailure.room
+        }
+        if reason.contains("could not write init file") { return "free space on the disk of the server" }
         if reason.contains("pg_hba.conf") {
             let admission = "admit the role in pg_hba.conf"
             return reason.contains("no encryption") && !reason.contains("SSL encryption")
@@ -54,6 +58,33 @@ extension PostgresConnection {
             "has the encoding \(encoding), which lacks characters of events",
             "create the database with ENCODING 'UTF8'"
         )
+    }
+
+    /// Throws the kind `refused` for a session without the settings of ``PostgresTarget/parameters`` on which events
+    /// and their order depend: a pooler may ignore them. A schema that does not exist is left to the first statement
+    /// about a table. One round trip.
+    func checkSettings(_ target: PostgresTarget) throws(PostgresFailure) {
+        let row = try run(
+            """
+            SELECT current_schema()::text, current_setting('synchronous_commit'),
+                current_setting('default_transaction_isolation')
+            """
+        ).first
+        let found: [String?]
+        do { found = try (0..<3).map { try row?.optionalText($0) } } catch { found = [nil, nil, nil] }
+        let missing: String
+        if let schema = target.schema, let current = found[0], current != schema {
+            missing = "search_path = '\(schema)'"
+        } else if found[1] == "off" {
+            missing = "synchronous_commit = 'on'"
+        } else if let isolation = found[2], isolation != "read committed" {
+            missing = "default_transaction_isolation = 'read committed'"
+        } else {
+            return
+        }
+        throw PostgresFailure(
+            kind: .refused, message: "\(target.place) ignores the setting \(missing) of the gateway, as poolers do",
+            remedy: "set it for the role with ALTER ROLE")
     }
 
     /// Ends a transaction that has failed. Closes the connection if it cannot.

@@ -50,10 +50,10 @@ final class PostgresConnection: @unchecked Sendable {
 
     /// Connects to the first host of the target that accepts. Throws a failure of the kind `connection` with libpq's
     /// reasons, without the password. Throws the kind `otherDatabase` when the database at the address is not the one
-    /// that ``PostgresTarget/identity`` names, and the kind `refused` for a connection string that libpq cannot use, a
-    /// server before version 13, and a database whose encoding lacks characters. Blocks for 3 s for each address that
-    /// does not answer. Within ``PostgresReach/pause`` after a failed attempt, throws its reason again without a
-    /// further attempt.
+    /// that ``PostgresTarget/identity`` names. Throws the kind `refused` for a connection string that libpq cannot
+    /// use, a server before version 13, a database whose encoding lacks characters, and a session that did not get
+    /// its settings. Blocks for 3 s for each address that does not answer. Within ``PostgresReach/pause`` after a
+    /// failed attempt, throws its reason again without a further attempt.
     init(_ target: PostgresTarget) throws(PostgresFailure) {
         try target.reach.admit()
         reach = target.reach
@@ -93,7 +93,10 @@ final class PostgresConnection: @unchecked Sendable {
         PQsetnonblocking(connection, 1)
         PQsetNoticeProcessor(connection, { _, _ in }, nil)
         PQenterPipelineMode(connection)
-        do throws(PostgresFailure) { try check(target) } catch {
+        do throws(PostgresFailure) {
+            try checkSettings(target)
+            try check(target)
+        } catch {
             target.reach.failed(error)
             throw error
         }

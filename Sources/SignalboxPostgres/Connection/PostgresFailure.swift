@@ -104,7 +104,8 @@ extension PostgresFailure {
         }
     }
 
-    static let room = "raise max_connections, or run fewer gateways and commands"
+    static let room =
+        "raise max_connections or the limit of the role, database or pooler, or run fewer gateways and commands"
 
     private static let grant = "grant the role of the gateway all rights on the tables of its schema"
 }

@@ -1,9 +1,9 @@
 import SignalboxNotification
 import Synchronization
 
-/// The rests of ordered destinations whose due deliveries are all blocked. During a rest, ticks do not wake the lane
-/// for deliveries with a key. A rest is ten times as long as the search that found none, so searches take a tenth of
-/// the time at most. A class because lanes and ticks share it.
+/// Pauses between searches (rests) for ordered destinations whose due deliveries are all blocked. During a rest, ticks
+/// do not wake the lane for deliveries with a key. A rest is ten times as long as the search that found none, so
+/// searches take at most a tenth of the time. A class because lanes and ticks share it.
 final class OrderedRests: Sendable {
     /// Bounds the share of searches that find none to a tenth.
     private static let factor = 10

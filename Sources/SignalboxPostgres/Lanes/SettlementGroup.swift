@@ -20,7 +20,7 @@ struct SettlementGroup {
     private(set) var retried: [SettlementStatement.Made] = []
     /// Leases without an attempt. `due`: nil leaves the due time unchanged; `reason`: of a postponement.
     private(set) var returned: [(lease: Lease, due: Date?, reason: String?)] = []
-    /// Deliveries whose time was over before the attempt.
+    /// Deliveries that expired before the attempt.
     private(set) var expired: [Lease] = []
     /// The first settlement of each lease of this node.
     private(set) var settlements: [Settlement] = []
@@ -39,7 +39,7 @@ struct SettlementGroup {
                 for lease in leases where accepts(lease) { returned.append((lease, nil, nil)) }
             }
         }
-        // In one order, in which the rows are locked.
+        // Rows are locked in this order, which is the same in every transaction.
         ended.sort { $0.lease.delivery < $1.lease.delivery }
         retried.sort { $0.lease.delivery < $1.lease.delivery }
         returned.sort { $0.lease.delivery < $1.lease.delivery }
@@ -195,10 +195,10 @@ extension PostgresStore {
 }
 
 extension LeaseWrite {
-    /// Nil for a return, which is not repeated.
+    /// Nil for leases that are given back: that is not repeated after a failure.
     fileprivate var settlement: Settlement? { if case .settle(let settlement) = self { settlement } else { nil } }
 
-    /// Those that the write ends.
+    /// The leases that the write ends.
     fileprivate var leases: [Lease] {
         switch self {
         case .settle(let settlement): [settlement.lease]

@@ -12,7 +12,7 @@ extension Pattern {
 /// Reads the entries of a field's array.
 extension PatternReader {
     /// The size of an entry, computed before it is read. Recursive, because `anything-but` holds further values.
-    /// Operands of `numeric` do not count. Bounds the reading: it is compared with ``PatternReader/Bounds`` before
+    /// Operands of `numeric` do not count. Bounds the work: it is compared with ``PatternReader/Bounds`` before
     /// the entry becomes a condition.
     struct EntrySize {
         /// Values in it: one, or as many as an `anything-but` lists.
@@ -94,7 +94,7 @@ extension PatternReader {
         case "numeric": return numeric(operand)
         case "cidr": return cidr(operand)
         case "exists":
-            // False is an absence, and not read here.
+            // The caller has read `{"exists": false}`, which is not a condition on a value.
             return reader.flag(operand) == true ? .exists : nil
         default:
             note(

@@ -7,16 +7,16 @@ import SignalboxStore
 struct BulkAPI: Sendable {
     /// Reads and changes deliveries.
     let operations: OperationsAPI
-    /// Makes and checks the tokens of runs.
+    /// Makes and checks the tokens that confirm runs.
     let confirmations: BulkConfirmations
 
     private var queue: any InspectionStore { operations.queue }
 
-    /// How long a run is awaited. A million deliveries take less than a minute. A run that takes longer continues; the
-    /// count of its action grows with each step.
+    /// How long the request waits for its run. A million deliveries take less than a minute. A run that takes longer
+    /// continues; the count of its action grows with each step.
     private static let longestRun: Duration = .seconds(600)
 
-    /// Without a body, requeues what the query selects at once and answers `{"due": 0}` with the number of deliveries.
+    /// Without a body, requeues at once the deliveries that the query selects, and answers `{"due": N}`, their number.
     /// Throws 400 for an invalid request, 404 for an unknown destination and 409 for a token that is not valid.
     func retry(_ call: Call, _ body: [UInt8]) async throws -> Response {
         if JSONBody.isAbsent(body) { return try await retryAtOnce(call) }

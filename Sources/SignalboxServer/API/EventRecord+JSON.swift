@@ -57,7 +57,8 @@ extension JSONWriter {
             json.objects("media", of: detail.media) { json, file in
                 json.member("url", hidesContent ? ContentMask.hide(file.url) : file.url)
                 json.member("state", file.state)
-                json.member("sha256", file.sha256)
+                // The digest leads to the file, unless links are signed.
+                json.member("sha256", hidesContent ? nil : file.sha256)
                 json.member("reason", file.reason)
                 json.member("href", hidesContent ? nil : file.sha256.flatMap(href))
             }

@@ -7,8 +7,8 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxStore
 
-/// Answers requests under one config. A value of one config: a reload makes another one, and a request is answered by
-/// the one that it began with.
+/// Answers requests under one config. A reload makes another value; a request is answered by the one that it began
+/// with.
 struct GatewayAPI: Sendable {
     /// Fixed for the life of the router.
     let surface: GatewaySurface
@@ -118,14 +118,14 @@ struct GatewayAPI: Sendable {
         return try await answer(call, body, at: endpoint)
     }
 
-    /// A heavy request waits for its turn when its body is complete, so that slow clients hold no place.
+    /// A heavy request waits for its turn after its body is complete, so that slow clients do not occupy a turn.
     private func answer(_ call: Call, _ body: [UInt8], at endpoint: Endpoint) async throws -> Response {
         guard endpoint.work.isHeavy(call) else { return try await endpoint.handler(self, call, body) }
         return try await resources.reads.run { try await endpoint.handler(self, call, body) }
     }
 
     /// Returns the source of a request to an endpoint for sources; nil for all other endpoints. Sets the actor of a
-    /// request to an endpoint for operators. Throws 401 or 403; a wrong token is recorded, and its answer may be late.
+    /// request to an endpoint for operators. Throws 401 or 403; records a wrong token, and may delay its answer.
     private func check(_ access: Endpoint.Access, _ call: inout Call) async throws(Problem) -> SourceName? {
         let head = call.request.head
         do throws(Problem) {

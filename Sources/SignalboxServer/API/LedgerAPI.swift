@@ -85,7 +85,7 @@ extension JSONWriter {
     fileprivate mutating func file(_ record: MediaFileRecord, href: String?, hidesPath: Bool) {
         object { json in
             json.member("state", MediaURLRecord.State.stored.rawValue)
-            json.members(of: record.file)
+            json.members(of: record.file, hidesDigest: hidesPath)
             json.member("keptAt", record.keptAt)
             json.member("usedAt", record.usedAt)
             json.member("href", href)
@@ -102,9 +102,11 @@ extension JSONWriter {
             let isFailed = record.state == .failed
             json.member(isFailed ? "failedAt" : "due", isFailed ? record.checkedAt ?? record.wantedAt : record.due)
             json.member("reason", record.failure?.code.rawValue)
-            // The words may name a path of the URL.
-            if !hidesPath { json.member("detail", record.failure?.words) }
-            json.member("sha256", record.sha256)
+            // The words may name a path of the URL, and the digest leads to the file.
+            if !hidesPath {
+                json.member("detail", record.failure?.words)
+                json.member("sha256", record.sha256)
+            }
         }
     }
 }

@@ -83,7 +83,7 @@ extension Problem {
     static let unexpected = Problem(
         .internalServerError, "internal-error", title: "The gateway failed",
         "This is a bug of the gateway; see its log. No event was accepted.")
-    /// Does not tell a missing token from a wrong one.
+    /// Does not distinguish a missing token from a wrong one.
     static let unauthorized = Problem(
         .unauthorized, "unauthorized", "Send the token of the source: authorization: Bearer TOKEN.",
         headers: [.wwwAuthenticate: "Bearer"])

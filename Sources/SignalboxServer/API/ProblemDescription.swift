@@ -172,7 +172,9 @@ package struct ProblemDescription: Sendable {
         Self(
             "captures-busy", 503, "256 waits are in progress, or their captures take 64 MiB.",
             "Wait again later, for fewer captures."),
-        Self("captures-stopping", 503, "The gateway stops; the wait ended.", "Wait again after the restart."),
+        Self(
+            "captures-stopping", 503, "The gateway stops, or the client ended its side of the connection.",
+            "Wait again, on a connection that stays open."),
         Self("query-malformed", 400, "A query parameter has an invalid value.", "See `detail`."),
         Self(
             "parameter-unknown", 400, "The endpoint has no such query parameter; nothing changed.",

@@ -19,7 +19,7 @@ struct BodyDeadline {
         time = now + grace
     }
 
-    /// Extends the time by that of these bytes at the minimum rate, at most to the grace period from now.
+    /// Extends the deadline by the time that these bytes take at the minimum rate, at most to a grace period from now.
     mutating func receive(_ bytes: Int, at now: NIODeadline) {
         time = min(now + grace, time + .nanoseconds(Int64(bytes) * 1_000_000_000 / Int64(Self.bytesPerSecond)))
     }

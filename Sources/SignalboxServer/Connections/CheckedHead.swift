@@ -5,7 +5,8 @@ import SignalboxNotification
 ///
 /// After a head that breaks a rule, the end of the request is ambiguous: the connection is closed.
 struct CheckedHead {
-    /// The head with its target in origin form, and with `connection: close` when no request can follow.
+    /// The head with its target in origin form, without white space after values, and with `connection: close` when no
+    /// request can follow.
     let head: HTTPRequestHead
     /// Whether ``head`` differs from the head that the client sent.
     let isChanged: Bool
@@ -21,20 +22,37 @@ struct CheckedHead {
     /// Throws the problem to answer with before the connection closes. The problem is 400, 417 or 501;
     /// ``HeadFields/check(version:)`` finds most of them.
     init(_ head: HTTPRequestHead) throws(Problem) {
+        var head = head
+        // Before the change: the parser decided, and the fields remember its decision.
+        let isKeepAlive = head.isKeepAlive
+        let isTrimmed = Self.trim(&head.headers)
         let fields = HeadFields(head.headers)
         try fields.check(version: head.version)
-        var head = head
         let isOriginForm = head.uri.utf8.first == UInt8(ascii: "/") && !head.uri.utf8.contains(UInt8(ascii: "#"))
         if !isOriginForm { try Self.readTarget(of: &head) }
         // The parser stops after an upgrade request, which is not supported here.
-        isLast = !head.isKeepAlive || fields.hasUpgrade || head.method == .CONNECT
+        isLast = !isKeepAlive || fields.hasUpgrade || head.method == .CONNECT
         if isLast { head.headers.replaceOrAdd(name: "connection", value: "close") }
-        isChanged = isLast || !isOriginForm
+        isChanged = isLast || isTrimmed || !isOriginForm
         bodyLength = fields.codings > 0 ? nil : fields.length
         expectsContinue = fields.expectsContinue && head.version.minor > 0 && bodyLength != 0
         plain = isChanged || head.method != .POST ? nil : PlainHead(head.uri, fields)
         self.head = head
     }
+
+    /// Removes white space after values, which the parser keeps and which is not part of them (RFC 9112, 5.1). True if
+    /// there was any.
+    private static func trim(_ headers: inout HTTPHeaders) -> Bool {
+        guard headers.contains(where: { isBlank($0.value.utf8.last) }) else { return false }
+        headers = HTTPHeaders(
+            headers.map { name, value in
+                let end = value.utf8.lastIndex { !isBlank($0) }
+                return (name, end.map { String(decoding: value.utf8[...$0], as: UTF8.self) } ?? "")
+            })
+        return true
+    }
+
+    private static func isBlank(_ byte: UInt8?) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
     /// The authority of an absolute target replaces the Host field (RFC 9112, 3.2.2). Leaves `*` and the targets of
     /// CONNECT unchanged; no endpoint has such a target.

@@ -9,8 +9,12 @@ final class ClientWatch: ChannelInboundHandler, RemovableChannelHandler {
 
     private init(_ signal: Signal) { self.signal = signal }
 
-    /// Fires at once for a channel that closed before the watch was added.
-    func handlerAdded(context: ChannelHandlerContext) { if !context.channel.isActive { signal.fire() } }
+    /// Fires at once if the channel closed, or its client ended its input, before the watch was added: the end often
+    /// arrives with the request.
+    func handlerAdded(context: ChannelHandlerContext) {
+        let gate = try? context.pipeline.syncOperations.handler(type: InputGate.self)
+        if !context.channel.isActive || gate?.hasInputEnded == true { signal.fire() }
+    }
 
     /// The connection has closed, by either side.
     func channelInactive(context: ChannelHandlerContext) {

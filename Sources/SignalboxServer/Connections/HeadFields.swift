@@ -63,7 +63,9 @@ struct HeadFields {
             if origin != nil { hasOthers = true }
             origin = value()
         case 7 where equals(name, "upgrade"): hasUpgrade = true
-        case 10 where equals(name, "connection"): hasOthers = hasOthers || !equals(value(), "keep-alive")
+        // The parser closes the connection for either of them.
+        case 10 where equals(name, "connection"), 16 where equals(name, "proxy-connection"):
+            hasOthers = hasOthers || !equals(value(), "keep-alive")
         case 10 where equals(name, "tracestate"): tracestate = tracestate.map { $0 + "," + value() } ?? value()
         case 11 where equals(name, "traceparent"): traceparent = traceparent == nil ? value() : ""
         case 13 where equals(name, "authorization"):

@@ -38,6 +38,8 @@ final class InputGate: ChannelInboundHandler {
     private var isReadHeld = false
     /// Whether the client ended its input after held bytes.
     private var isInputClosed = false
+    /// Whether the client ended its input at all. The handlers of a later request cannot see that event.
+    private(set) var hasInputEnded = false
     /// Nil while the gate is not in a pipeline.
     private var context: ChannelHandlerContext?
 
@@ -76,9 +78,9 @@ final class InputGate: ChannelInboundHandler {
 
     /// Holds the end of input back after held bytes.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard case .inputClosed? = event as? ChannelEvent, !held.isEmpty else {
-            return context.fireUserInboundEventTriggered(event)
-        }
+        guard case .inputClosed? = event as? ChannelEvent else { return context.fireUserInboundEventTriggered(event) }
+        hasInputEnded = true
+        guard !held.isEmpty else { return context.fireUserInboundEventTriggered(event) }
         isInputClosed = true
     }
 

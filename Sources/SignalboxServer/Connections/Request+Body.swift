@@ -19,7 +19,7 @@ extension Request {
         while let chunk = try await next(&iterator) {
             guard bytes.count + chunk.readableBytes <= limit else { throw .bodyTooLarge(limit: limit) }
             try reservation.grow(by: chunk.readableBytes)
-            // An announced length beyond the usual is not trusted, because no memory is reserved for it yet.
+            // At most 64 KiB for an announced length: the reservation grows only with the bytes that arrive.
             if bytes.isEmpty { bytes.reserveCapacity(max(min(length, 64 * 1024), chunk.readableBytes)) }
             bytes.append(contentsOf: chunk.readableBytesView)
         }

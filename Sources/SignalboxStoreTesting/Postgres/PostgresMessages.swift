@@ -16,7 +16,7 @@ struct PostgresMessages {
 
     private let direction: Direction
     private var rest: [UInt8] = []
-    /// Messages before the first typed one have no type: the client's start, the server's refusal of encryption.
+    /// The first messages have no type: the client's startup message, the server's refusal of encryption.
     private var isStarting = true
     /// Names of prepared statements with the text COMMIT.
     private var commits: Set<[UInt8]> = []
@@ -47,7 +47,7 @@ struct PostgresMessages {
 
     private mutating func kind(of message: [UInt8]) -> Kind {
         if isStarting {
-            // The protocol's version is that of a start; other numbers ask for encryption.
+            // A protocol version marks a startup message; other codes request encryption.
             let isStart = message.count > 8 && message[4] == 0 && message[5] == 3
             if direction == .toServer ? isStart : message.count > 1 { isStarting = false }
             return .other

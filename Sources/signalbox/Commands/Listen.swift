@@ -45,8 +45,8 @@ struct Listen: AsyncParsableCommand {
     @Option(help: "Delay of each reply, such as 2s.")
     var delay: String?
 
-    /// Events as they were signed, for programs. Ignored with `--quiet`.
-    @Flag(help: "Print each event as one line of JSON, unchanged.")
+    /// Bodies as they were signed, without line ends, for programs. Ignored with `--quiet`.
+    @Flag(help: "Print each body as one line of JSON; a text is a string.")
     var json = false
 
     /// Wins over `--json`.

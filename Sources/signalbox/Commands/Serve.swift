@@ -39,7 +39,8 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// Starts the dispatcher first and the server last, so deliveries flow before requests do. Exits with 130 after ^C,
-    /// with 0 after SIGTERM, and with 2 if the gateway could not start or events could not be shown.
+    /// with 0 after SIGTERM, with 75 if the queue could not be opened for now, and with 2 if the gateway could not
+    /// start or events could not be shown.
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         // A write beyond the limit on file sizes must fail like any other write.
@@ -87,13 +88,19 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// Opens the store and prepares the gateway. A database that cannot be reached, is full or does not answer in time
-    /// does not end the start: the gateway listens, answers 503, and opens the store later.
+    /// does not end the start: the gateway listens, answers 503, and opens the store later. Throws
+    /// ``ExitCode/temporary`` for a file that cannot be opened for now, because its disk is full or another process
+    /// locks it, so that a supervisor starts the gateway again.
     private func start(_ opening: GatewayOpening, _ logger: Logger) async throws -> GatewaySlot {
         do {
             let gateway = try opening.open(acceptsLoss: acceptQueueLoss)
             try await gateway.prepare()
             return GatewaySlot(gateway, isOpen: true)
         } catch let error as StoreError {
+            if opening.database == nil, case .unavailable = error {
+                _ = refuse("\(error)")
+                throw ExitCode.temporary
+            }
             guard let database = opening.database, let reason = error.temporaryReason else { throw error }
             if error.isUnreachable {
                 logger.error("Database unreachable; answering 503.", metadata: ["error": "\(reason)"])

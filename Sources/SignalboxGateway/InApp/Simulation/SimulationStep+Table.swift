@@ -17,7 +17,7 @@ extension SimulationStep {
         }.joined()
     }
 
-    /// The losers that a row names.
+    /// The most losing candidates that a row names.
     /// More would not fit into a line of a terminal; `--json` has all of them.
     private static let named = 10
 
@@ -34,13 +34,12 @@ extension SimulationStep {
         return step
     }
 
-    /// Candidates that neither took the screen nor the turn.
+    /// True for a candidate that is neither shown nor held back from a member of a control group.
     private static func isLoser(_ candidate: Candidate) -> Bool {
         candidate.result != .shown && candidate.result != .held
     }
 
-    /// The first ones, each with its first failed check.
-    /// At most ``named``.
+    /// The first losing candidates, at most ``named``, each with its first failed check.
     private static func losers(of candidates: [Candidate]) -> [Candidate] {
         candidates.lazy.filter(isLoser).prefix(named).map { candidate in
             var candidate = candidate

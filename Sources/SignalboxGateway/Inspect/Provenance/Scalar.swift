@@ -43,8 +43,8 @@ enum Scalar: Sendable, Equatable {
     // MARK: Changes
 
     /// Other values of the same type, the most similar first; none for null. A reader that uses the value probably
-    /// reads at least one of them otherwise: a switch is turned, a number is another one, a text keeps its form, such
-    /// as that of a URL or of hexadecimal digits.
+    /// reads at least one of them differently: a flag is inverted, a number is changed, and a text keeps its format,
+    /// such as a URL or hexadecimal digits.
     var changes: [Scalar] {
         switch self {
         case .null: []
@@ -54,7 +54,7 @@ enum Scalar: Sendable, Equatable {
         }
     }
 
-    /// Zero and one are often switches.
+    /// Zero and one are often flags.
     private static func neighbours(of number: String) -> [String] {
         guard let whole = Int64(number) else {
             return Double(number).map { ($0 + 1).isFinite ? [String($0 + 1), String($0 / 2)] : [] } ?? []

@@ -29,6 +29,10 @@ export class Refusal extends Error {
   get isMissing() { return (this.status === 404 && this.problem.code === "not-found") || this.status === 405; }
 }
 
+/** The failure of a request without an answer. */
+export const noAnswer = () => new Refusal(0, { title: "No answer", code: "no-answer",
+  detail: "The gateway did not answer. Is it running?" });
+
 const ranks = ["metrics", "reader", "operator", "admin"];
 /** Why the token may not do this; null if it may. The gateway decides again. */
 export function whyNot(role) {
@@ -49,7 +53,14 @@ function address(path, query) {
 
 async function send(method, path, { query, body, signal, accept, headers } = {}) {
   const fields = { accept: accept ?? "application/json", ...headers };
-  if (session.token) fields.authorization = `Bearer ${session.token}`;
+  if (session.token) {
+    // Browsers send no header with other characters: the request would fail as if the gateway did not answer.
+    if (!/^[\x20-\x7e]+$/.test(session.token)) {
+      throw new Refusal(401, { title: "The token cannot be sent", code: "token-unusable",
+        detail: "It has characters other than printable ASCII, such as typographic quotes: copy it again." });
+    }
+    fields.authorization = `Bearer ${session.token}`;
+  }
   // A browser's change needs this type: pages of other sites cannot send it.
   if (method !== "GET") fields["content-type"] = "application/json";
   const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
@@ -60,8 +71,7 @@ async function send(method, path, { query, body, signal, accept, headers } = {})
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new Refusal(0, { title: "No answer", code: "no-answer",
-      detail: "The gateway did not answer. Is it running?" });
+    throw noAnswer();
   }
   if (response.ok) return response;
   let problem = { title: `Status ${response.status}` };

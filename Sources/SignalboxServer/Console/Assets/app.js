@@ -1,7 +1,7 @@
 // The shell: navigation, sign-in, keys, and the page that the URL names.
 import { h, render } from "./h.js";
-import { Refusal, get, isKept, session, signIn, whyNot } from "./api.js";
-import { prefer, prefs, visible } from "./text.js";
+import { Refusal, get, isKept, noAnswer, session, signIn, whyNot } from "./api.js";
+import { hint, loading, prefer, prefs, visible } from "./text.js";
 import { change, dialog, problem, route, to } from "./ui.js";
 import * as live from "./live.js";
 
@@ -26,6 +26,8 @@ const pages = [
 /** The page that is shown: its module, what it has loaded, and what it remembers while it is open. */
 let shown = null;
 let denied = null;
+/** Why the module of the page could not be loaded. Each navigation tries again. */
+let missing = null;
 let frame = 0;
 /** Whether the next drawing moves the focus to the new page. */
 let focusesPage = false;
@@ -48,7 +50,7 @@ function draw() {
       onclick: (event) => { event.preventDefault(); document.getElementById("main").focus(); } },
       "Skip to the content"),
     h("header", null, h("a", { class: "brand", href: to("live") }, "Signalbox"), whoAmI(), zoneSwitch(params),
-      h("button", { type: "button", onclick: help, "aria-label": "Keys" }, "?")),
+      h("button", { onclick: help, "aria-label": "Keys" }, "?")),
     h("nav", { "aria-label": "Pages" }, h("ul", null,
       pages.filter(([, , role]) => !session.who || !whyNot(role)).map(([name, words]) =>
       h("li", { key: name }, h("a", { href: to(name), "aria-current": name === page ? "page" : undefined }, words)))),
@@ -85,7 +87,7 @@ function useZone(zone, params) {
 function hiddenPages() {
   const hidden = session.who ? pages.filter(([, , role]) => whyNot(role)) : [];
   return hidden.length
-    ? h("p", { class: "dim" }, `Hidden: ${hidden.map(([, words]) => words).join(", ")} – ${whyNot("reader")}.`) : null;
+    ? hint(`Hidden: ${hidden.map(([, words]) => words).join(", ")} – ${whyNot("reader")}.`) : null;
 }
 
 function content(entry) {
@@ -93,7 +95,9 @@ function content(entry) {
   if (!entry) return [h("h1", null, "Not found"), h("p", null, "No such page. The navigation lists all pages.")];
   const reason = whyNot(entry[2]);
   if (reason) return [h("h1", null, entry[1]), h("p", null, `This page ${reason}.`)];
-  if (!shown) return [h("h1", null, entry[1]), h("p", { role: "status" }, "Loading …")];
+  if (missing) return [h("h1", null, entry[1]), problem(missing), h("button", { onclick: open },
+    "Try again")];
+  if (!shown) return [h("h1", null, entry[1]), loading()];
   try {
     return [shown.view(shown), shown.error && !shown.showsErrors ? problem(shown.error) : null];
   } catch (error) {
@@ -105,7 +109,7 @@ function content(entry) {
 
 function signInForm() {
   if (!(denied instanceof Refusal) || denied.status !== 401) {
-    return [h("h1", null, "Signalbox"), problem(denied), h("button", { type: "button", onclick: begin }, "Try again")];
+    return [h("h1", null, "Signalbox"), problem(denied), h("button", { onclick: begin }, "Try again")];
   }
   const submit = (event) => {
     event.preventDefault();
@@ -142,12 +146,18 @@ async function open() {
   const { page, id, params } = route();
   if (params.tz === "utc" || params.tz === "local") prefer({ zone: params.tz });
   const entry = pages.find(([name]) => name === page);
+  missing = null;
   if (!entry || denied || !session.who || whyNot(entry[2])) {
     stop();
     return redraw();
   }
   let module;
-  try { module = await entry[3](); } catch (error) { denied = error; return redraw(); }
+  try { module = await entry[3](); } catch {
+    if (route().page !== page) return;
+    stop();
+    missing = noAnswer();
+    return redraw();
+  }
   if (route().page !== page || route().id !== id) return;
   if (!shown || shown.page !== page || shown.id !== id) {
     stop();
@@ -200,7 +210,7 @@ function help() {
   dialog("Keys", (close) => [
     h("dl", { class: "facts" }, keys.map(([name, words]) =>
       h("div", null, h("dt", null, h("kbd", null, name)), h("dd", null, words)))),
-    h("button", { type: "button", onclick: close, "data-first": true }, "Close")]);
+    h("button", { onclick: close, "data-first": true }, "Close")]);
 }
 
 function move(by) {
@@ -225,7 +235,7 @@ function actions() {
   dialog("Actions", (close) => list.map((action, at) => {
     const reason = action.role ? whyNot(action.role) : null;
     if (reason) return h("p", { class: "denied" }, `${action.label}: ${reason}`);
-    return h("button", { type: "button", class: "wide", "data-first": at === 0,
+    return h("button", { class: "wide", "data-first": at === 0,
       onclick: () => { close(); action.run(); } }, action.label);
   }));
 }

@@ -1,7 +1,7 @@
 // Deliveries and dead letters: filters, one delivery with its attempts, retry and purge of everything that matches.
 import { h } from "./h.js";
 import { get, post, whyNot } from "./api.js";
-import { block, count, inline, relative, time, visible } from "./text.js";
+import { block, count, dim, hint, inline, loading, relative, time, visible } from "./text.js";
 import { badge, confirm, facts, filters, listFacts, none, permitted, problem, section, sendOne, state, table, to,
   windowFields } from "./ui.js";
 
@@ -58,13 +58,13 @@ const columns = [
     ? [" ", badge(`held by ${row.blockedBy}`, "warm")] : null]],
   ["Attempts", (row) => count(row.attempts)],
   ["Last answer", (row) => [row.status ? String(row.status) : inline(row.error ?? "–"), " ",
-    h("span", { class: "dim" }, inline(row.reason ?? "", 120))]],
+    dim(inline(row.reason ?? "", 120))]],
   ["Next attempt", (row) => (row.state === "waiting" ? time(row.due) : "–")],
 ];
 
 function detail({ data: row, error, id, reload }) {
   if (!row?.id) return [h("h1", null, `Delivery ${visible(id, 20)}`), error ? problem(error)
-    : h("p", { role: "status" }, "Loading …")];
+    : loading()];
   return [h("h1", null, `Delivery ${row.id}`), problem(error),
     facts(["State", state(row.state)], ["Destination",
       h("a", { href: to("destinations", row.destination) }, inline(row.destination))],
@@ -85,7 +85,7 @@ function detail({ data: row, error, id, reload }) {
 function attempt(item) {
   const words = `Attempt ${item.attempt}: ${item.status ?? visible(item.error ?? "interrupted", 40)}`;
   return h("details", { key: item.attempt, class: "attempt" },
-    h("summary", null, words, " ", h("span", { class: "dim" }, time(item.startedAt), item.durationMs !== undefined
+    h("summary", null, words, " ", dim(time(item.startedAt), item.durationMs !== undefined
     ? ` ${count(item.durationMs)} ms` : "")),
     facts(["Error", inline(item.error)], ["Reason", inline(item.reason ?? "", 500)], ["Remote", inline(item.remote)]),
     item.request ? [h("h3", null, "Request (secrets masked)"),
@@ -156,7 +156,7 @@ async function bulk(context, kind) {
         ["Newest", time(preview.newest)]),
       facts(...Object.entries(preview.byDestination ?? {}).slice(0,
         20).map(([name, value]) => [inline(name), count(value)])),
-      h("p", { class: "dim" }, "Deliveries that are added after this count are not changed. ",
+      hint("Deliveries that are added after this count are not changed. ",
         "The preview is valid for 5 minutes.")],
     button: `${verb} ${number} ${noun}`,
     fields: kind === "retry" ? [["spread", "Spread over seconds (0: at once)",

@@ -1,7 +1,7 @@
 // Destinations: those in trouble first, with the clock of the breaker, rates and latencies; pause, resume, test.
 import { h } from "./h.js";
 import { get, optional, post } from "./api.js";
-import { count, inline, relative, span, time, visible } from "./text.js";
+import { count, dim, inline, relative, span, time, visible } from "./text.js";
 import { badge, chart, confirm, facts, permitted, problem, section, state, table, to } from "./ui.js";
 
 const trouble = ["breaker_open", "failing", "disabled", "withheld", "paused", "throttled", "unknown", "active"];
@@ -65,10 +65,10 @@ const columns = (context) => [
 // The breaker's clock, and the reason and the end of a pause, in one line.
 function why(row) {
   const open = row.breaker?.state === "open" && row.breaker.probeAt;
-  return [row.cause && !open ? h("span", { class: "dim" }, inline(row.cause), " ") : null,
+  return [row.cause && !open ? dim(inline(row.cause), " ") : null,
     open ? h("strong", { class: "probe" }, probe(row.breaker.probeAt), " ") : null,
-    row.reason ? h("span", { class: "dim" }, inline(row.reason, 160), " ") : null,
-    row.until && !open ? h("span", { class: "dim" }, "until ", time(row.until)) : null];
+    row.reason ? dim(inline(row.reason, 160), " ") : null,
+    row.until && !open ? dim("until ", time(row.until)) : null];
 }
 
 function probe(at) {
@@ -91,7 +91,7 @@ const isHeld = (row) => row.state === "paused" || row.state === "disabled";
 
 // A resumption also ends the wait for a probe, for permission, and for the end of a requested pause.
 function buttons(row, context) {
-  if (row.state === "unknown") return h("span", { class: "dim" }, "not in the config");
+  if (row.state === "unknown") return dim("not in the config");
   return h("div", { class: "buttons small" },
     row.state === "active" ? null : permitted("operator", "Resume …", { onclick: () => resume(row, context),
       "aria-label": `Resume ${visible(row.name, 60)}` }),
@@ -160,7 +160,9 @@ function detail(context) {
     : h("p", { role: "status" }, row ? "No such destination." : "Loading …")];
   const series = local.stats?.series;
   const shape = { step: local.stats?.step, from: local.stats?.from };
-  const none = Array(Math.round(900 / (local.stats?.step || 10))).fill(0);
+  // As long as the lists of the answer, so that the charts end at the same time.
+  const known = Object.values(series ?? {}).flatMap((lists) => Object.values(lists))[0];
+  const none = Array(known?.length ?? Math.round(900 / (local.stats?.step || 10))).fill(0);
   const last = (item) => (item ? [time(item.at), " ", item.status ?? inline(item.error ?? ""), " ",
     inline(item.reason ?? "", 200)] : null);
   return [h("h1", null, inline(row.name)), problem(error),

@@ -1,7 +1,7 @@
 // One event: previews, origin, detectors, routes, deliveries, taps, and what an operator can do with it.
 import { h } from "./h.js";
 import { get, optional, post, read, session, whyNot } from "./api.js";
-import { count, inline, link, time, visible } from "./text.js";
+import { count, dim, hint, inline, link, loading, time, visible } from "./text.js";
 import { badge, change, confirm, copy, facts, permitted, problem, section, state, table, tell, to } from "./ui.js";
 import { previews, source } from "./preview.js";
 import { differences, parsed, sideBySide } from "./origin.js";
@@ -27,7 +27,7 @@ export async function load(context) {
 /** The page. */
 export function view(context) {
   const { data, error, local } = context;
-  if (!data?.event) return [h("h1", null, "Event"), error ? problem(error) : h("p", { role: "status" }, "Loading …")];
+  if (!data?.event) return [h("h1", null, "Event"), error ? problem(error) : loading()];
   const { event } = data;
   const content = event.data ?? {};
   const states = new Map((data.media ?? []).map((item) => [item.url, item]));
@@ -40,8 +40,8 @@ export function view(context) {
         ?? []).map((at) => [h("code", null, inline(at)), " "]) : null],
       ["Trace", data.trace ? h("code", null, inline(data.trace)) : null], ["Payload", payloadWords(data)]),
     h("div", { class: "buttons" }, permitted("operator", "Send again …", { onclick: () => sendAgain(context) }),
-      h("button", { type: "button", onclick: () => copyCurl(context) }, "Copy curl"),
-      h("button", { type: "button", onclick: () => copy(JSON.stringify(event, null, 2), "The event was copied.") },
+      h("button", { onclick: () => copyCurl(context) }, "Copy curl"),
+      h("button", { onclick: () => copy(JSON.stringify(event, null, 2), "The event was copied.") },
         "Copy event")),
     section("Preview", previews(context, event, states)),
     section("Payload and event", origin(context)),
@@ -90,7 +90,7 @@ function detectors({ data, local }) {
   if (data.payload !== "kept") return h("p", null,
     "The verdicts of the detectors need the payload, which was not kept: see ",
     h("code", null, "console.keepPayloads"), ".");
-  if (!explained) return explainedError ? problem(explainedError) : h("p", { role: "status" }, "Loading …");
+  if (!explained) return explainedError ? problem(explainedError) : loading();
   return [facts(["Platform", inline(explained.platform)], ["Envelope", inline(explained.envelope)],
     ["Vendor", inline(explained.vendor)]),
     table("Detectors", [["Detector", (row) => inline(row.name)], ["Verdict", (row) => state(row.verdict)],
@@ -101,7 +101,7 @@ function detectors({ data, local }) {
 }
 
 function routes(list) {
-  if (!list) return h("p", { class: "dim" }, "The gateway did not evaluate the routes.");
+  if (!list) return hint("The gateway did not evaluate the routes.");
   return table("Routes, by the active config", [["Route", (row) => h("a", { href: to("routes") }, inline(row.name))],
     ["Decision", (row) => (row.matched ? badge("matched", "good") : badge(row.reason ?? "not matched"))],
     ["Destinations", (row) => (row.to ?? []).map((name) => [inline(name), " "])],
@@ -117,7 +117,7 @@ const deliveryColumns = [
     ? [" ", badge(`held by ${row.blockedBy}`, "warm")] : null]],
   ["Attempts", (row) => count(row.attempts)],
   ["Last answer", (row) => [row.status ? String(row.status) : inline(row.error ?? "–"), " ",
-    h("span", { class: "dim" }, inline(row.reason ?? "", 120))]],
+    dim(inline(row.reason ?? "", 120))]],
   ["Last attempt", (row) => time(row.startedAt)],
 ];
 const tapColumns = [["Time", (row) => time(row.time)], ["Action", (row) => inline(row.action)],
@@ -148,7 +148,7 @@ function compare(context) {
     rows, (row) => row.pointer, "The events are equal.")];
 }
 
-function short(value) { return value === undefined ? h("span", { class: "dim" }, "absent")
+function short(value) { return value === undefined ? dim("absent")
   : inline(JSON.stringify(value), 200); }
 
 function sendAgain({ id, local, reload }) {

@@ -1,7 +1,7 @@
 // Events: every accepted event, with filters. One event is the page of event.js.
 import { h } from "./h.js";
 import { Refusal, call, get, session } from "./api.js";
-import { bytes, inline, time } from "./text.js";
+import { bytes, dim, inline, time } from "./text.js";
 import { badge, change, counted, filters, listFacts, none, problem, sendOne, table, to,
   windowFields } from "./ui.js";
 import { editor, follow, readPattern } from "./pattern.js";
@@ -68,7 +68,7 @@ const columns = [
   ["Kind", (row) => inline(row.kind ?? row.type)],
   ["Source", (row) => inline(row.source)],
   ["Warnings", (row) => ((row.warnings ?? []).length ? row.warnings.slice(0,
-    3).map((code) => [h("code", null, inline(code, 60)), " "]) : h("span", { class: "dim" }, "none"))],
+    3).map((code) => [h("code", null, inline(code, 60)), " "]) : dim("none"))],
   ["Deliveries", (row) => counted(row.deliveries) ?? badge("no route", "warm")],
   ["Size", (row) => bytes(row.bytes)],
 ];

@@ -1,7 +1,7 @@
 // Pages that are lists: vendors, media, categories, in-app messages, ledger, actions, rejections and captures.
 import { h } from "./h.js";
 import { call, get, session, whyNot } from "./api.js";
-import { block, bytes, count, inline, link, time, timeText, visible } from "./text.js";
+import { block, bytes, count, dim, hint, inline, link, time, timeText, visible } from "./text.js";
 import { badge, copy, facts, filters, listFacts, none, problem, section, sendOne, state, table, to,
   windowFields } from "./ui.js";
 import { source } from "./preview.js";
@@ -15,7 +15,8 @@ function list({ title, path, rows, fields = [], columns, note, more, empty, acti
       const { data, error, params } = context;
       const found = data?.[rows] ?? [];
       return [h("h1", null, title), fields.length ? filters(params, fields) : null, problem(error),
-        data ? listFacts({ params, data, shown: found.length, order: note, sampling }) : null, more?.(context),
+        data ? listFacts({ params, data, shown: found.length, order: note, sampling,
+          isTimeless: !fields.some(([name]) => name === "since") }) : null, more?.(context),
         table(title, typeof columns === "function" ? columns(context) : columns, found, (row, at) => row.id ?? at,
           data ? none(params, data, empty) : error ? "No list." : "Loading …")];
     },
@@ -55,7 +56,7 @@ const vendors = {
         table(`New keys of ${visible(row.name, 60)}`, [["Pointer", (item) => h("code", null, inline(item.pointer))],
           ["Type", (item) => inline(item.type)], ["First seen", (item) => time(item.firstSeen)],
           ["Count", (item) => count(item.count)]], row.newKeys, (item) => item.pointer),
-        row.folded ? h("p", { class: "dim" }, `${count(row.folded)} further keys are folded: at most 500 are listed.`)
+        row.folded ? hint(`${count(row.folded)} further keys are folded: at most 500 are listed.`)
           : null))];
   },
 };
@@ -73,7 +74,7 @@ const media = list({
         const address = source({ ...row, status: row.state });
         return address && !broken.has(address) && session.who?.content !== false
           ? h("img", { class: "small", src: address, alt: `Stored picture ${visible(row.sha256, 8)}`, loading: "lazy",
-            onerror: () => { broken.add(address); redraw(); } }) : h("span", { class: "dim" }, "none");
+            onerror: () => { broken.add(address); redraw(); } }) : dim("none");
       }],
       ["State", (row) => state(row.state)],
       ["File", (row) => (row.sha256 ? h("code", null, visible(row.sha256, 16)) : "–")],
@@ -159,7 +160,7 @@ function explain(context) {
     h("label", null, h("span", null, "Request, as to POST /v1/inapp/explain"),
       h("textarea", { class: "code", rows: 6, spellcheck: "false", value: local.request,
       oninput: (event) => { local.request = event.target.value; } })),
-    h("div", { class: "buttons" }, h("button", { type: "button", onclick: run }, "Explain")), problem(local.problem),
+    h("div", { class: "buttons" }, h("button", { onclick: run }, "Explain")), problem(local.problem),
     local.answer ? [h("p", { role: "status" }, local.answer.offer
       ? ["Offers ", inline(local.answer.offer.message?.id ?? local.answer.offer.id)] : "No message would be shown."),
       table("Candidates", [["Message", (row) => inline(row.message ?? row.id)],
@@ -173,16 +174,16 @@ function explain(context) {
 
 const ledger = {
   showsErrors: true,
-  load: ({ signal }) => get("ledger", {}, signal),
+  load: async ({ signal }) => ({ ...await get("ledger", {}, signal), readAt: new Date() }),
   view: ({ data, error }) => [h("h1", null, "Ledger"), problem(error),
     data ? h("p", { class: "listfacts", role: "status" }, data.consistent ? badge("consistent", "good")
       : badge("not consistent", "bad"),
       " Every accepted delivery is delivered, dead, expired or waiting; ",
-      `read at ${timeText(new Date())}; all deliveries since the queue was made.`) : null,
+      `read at ${timeText(data.readAt)}; all deliveries since the queue was made.`) : null,
     table("Ledger", [["Destination", (row) => h("a", { href: to("destinations", row.destination) },
       inline(row.destination))],
       ...["accepted", "delivered", "dead", "expired", "waiting"].map((name) => [name,
-        (row) => [count(row[name]), row.removed?.[name] ? h("span", { class: "dim" },
+        (row) => [count(row[name]), row.removed?.[name] ? dim(
         ` (${count(row.removed[name])} removed)`) : null]]),
       ["Missing", (row) => (row.missing ? badge(count(row.missing), "bad") : "0")]], data?.destinations ?? [],
         (row) => row.destination, data ? "No delivery yet. A destination appears here with its first one." : error ? "No list." : "Loading …")],
@@ -194,8 +195,8 @@ const log = list({
   empty: "No operator changed anything yet. Pauses, retries and other changes appear here.",
   columns: [
     ["Time", (row) => time(row.at)], ["Actor",
-      (row) => [inline(row.actor), row.role ? h("span", { class: "dim" }, ` ${visible(row.role, 20)}`) : null]],
-      ["Via", (row) => [inline(row.via), " ", h("span", { class: "dim" }, inline(row.remote))]],
+      (row) => [inline(row.actor), row.role ? dim(` ${visible(row.role, 20)}`) : null]],
+      ["Via", (row) => [inline(row.via), " ", dim(inline(row.remote))]],
     ["Operation", (row) => h("code", null, inline(row.operation))], ["Target", (row) => inline(row.target ?? "–", 80)],
     ["Parameters", (row) => Object.entries(row.parameters ?? {}).map(([name, value]) =>
       [h("code", null, visible(name, 40)), " ", inline(value, 120), " "])],
@@ -227,7 +228,7 @@ const captures = list({
     (row) => (row.eventId ? h("a", { href: to("events", row.eventId) },
     inline(row.event?.data?.content?.title ?? row.eventId, 120)) : "–")], ["Outcome", (row) => state(row.outcome)],
     ["Answer", (row) => [String(row.status ?? "–"), " ", inline(row.reason ?? ""), row.detail
-      ? h("span", { class: "dim" }, " ", inline(row.detail)) : null]], ["Platform", (row) => inline(row.platform)],
+      ? dim(" ", inline(row.detail)) : null]], ["Platform", (row) => inline(row.platform)],
       ["Source", (row) => inline(row.source ?? "–")], ["Run", (row) => inline(row.run ?? "–")],
     ["Addressee", (row) => inline(row.topic ?? row.condition ?? row.channel ?? row.token ?? "–", 60)]],
 });

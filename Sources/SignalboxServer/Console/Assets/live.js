@@ -1,7 +1,7 @@
 // Live: what the gateway accepts and delivers, as it happens.
 import { h } from "./h.js";
 import { Refusal, call, get, session, stream } from "./api.js";
-import { bytes, count, inline, time, visible, zoneName } from "./text.js";
+import { bytes, count, dim, hint, inline, time, visible, zoneName } from "./text.js";
 import { badge, change, chart, counted, problem, sendOne, state, table, to } from "./ui.js";
 import { chips, editor, follow, readPattern } from "./pattern.js";
 
@@ -92,6 +92,7 @@ function begin(context, opened) {
   const { local } = context;
   [local.status, local.error] = ["live", null];
   if (!opened.isKnown) Object.assign(local, { held: [], dropped: 0, missed: 0, series: [] });
+  else doubt(local);
   opened.isKnown = true;
   if (!opened.isListed) list(context, opened);
   context.redraw();
@@ -133,8 +134,10 @@ function accept(context, name, value) {
     if (early.length > mostHeld) { early.shift(); local.dropped += 1; }
     return;
   }
-  if (name === "gap") local.dropped += value.dropped ?? 0;
-  else if (name === "stats") {
+  if (name === "gap") {
+    local.dropped += value.dropped ?? 0;
+    doubt(local);
+  } else if (name === "stats") {
     local.series.push(value);
     if (local.series.length > seconds) local.series.shift();
   } else if (local.isPaused) {
@@ -142,6 +145,12 @@ function accept(context, name, value) {
     if (local.held.length > mostHeld) { local.held.shift(); local.missed = (local.missed ?? 0) + 1; }
   } else apply(local, name, value);
   context.redraw();
+}
+
+// The outcomes of these rows may be among the frames that the stream left out.
+function doubt({ rows, held }) {
+  for (const row of rows?.values() ?? []) if (!row.outcomes.size) row.mayHaveEnded = true;
+  for (const [name, value] of held ?? []) if (name === "event") value.mayHaveEnded = true;
 }
 
 function apply(local, name, value) {
@@ -187,7 +196,7 @@ export function view(context) {
     ...rows.map((row) => row.vendor)])].filter(Boolean).sort().slice(0, 12);
   const use = (text) => usePattern(context, text);
   return [h("h1", null, "Live"), status(context),
-    hidesContent() ? h("p", { class: "dim" },
+    hidesContent() ? hint(
       "This token does not read texts: titles are hidden, and patterns are not available.") :
       [editor({ text: local.text, use, error: refusal ? refusal.message : null }),
         chips("Vendors", vendors, ["data", "vendor"], value, use),
@@ -213,17 +222,18 @@ function hidesContent() { return session.who?.content === false; }
 const columns = [
   ["Time", (row) => time(row.time, "clock")],
   ["Title", (row) => h("a", { href: to("events", row.id) }, row.title ? inline(row.title, 120) : "(no text)")],
-  ["Vendor", (row) => [inline(row.vendor), " ", h("span", { class: "dim" }, inline(row.kind))]],
+  ["Vendor", (row) => [inline(row.vendor), " ", dim(inline(row.kind))]],
   ["Source", (row) => inline(row.source)],
   ["Evidence", (row) => evidence(row)],
   // The list leaves out routes whose evaluation costs too much.
   ["Routes", (row) => (row.routes?.length ? row.routes.map((name) => [inline(name, 60), " "])
-    : row.routes ? badge("no route", "warm") : h("span", { class: "dim" }, "see the event"))],
+    : row.routes ? badge("no route", "warm") : dim("see the event"))],
   ["Outcomes", (row) => [[...row.outcomes.values()].map((item) =>
     h("span", { class: "outcome", key: item.destination }, state(item.outcome), " ", inline(item.destination, 40),
       item.status ? ` ${item.status}` : "", " ")),
   row.outcomes.size < total(row.deliveries) ? counted(row.deliveries)
-    : row.outcomes.size ? null : h("span", { class: "dim" }, row.routes?.length ? "pending" : "–")]],
+    : row.outcomes.size ? null : dim(
+      !row.routes?.length ? "–" : row.mayHaveEnded ? "see the event" : "pending")]],
 ];
 
 const total = (group) => Object.values(group ?? {}).reduce((all, item) => all + item, 0);
@@ -231,7 +241,7 @@ const total = (group) => Object.values(group ?? {}).reduce((all, item) => all + 
 function evidence(row) {
   const warnings = row.warnings ?? [];
   return [[row.evidence ?? []].flat().map((at) => [h("code", null, inline(at)), " "]),
-    row.bytes ? h("span", { class: "dim" }, bytes(row.bytes)) : null,
+    row.bytes ? dim(bytes(row.bytes)) : null,
     warnings.length ? h("span", { title: visible(warnings.join(", "), 500) }, " ",
       badge(`${warnings.length} ${warnings.length === 1 ? "warning" : "warnings"}`, "warm")) : null];
 }
@@ -246,7 +256,7 @@ function status(context) {
       ` – the newest events, at most ${mostRows}${local.isCut ? "; older ones may match too" : ""}; `,
       `times in ${zoneName()}. `),
     h("span", null, `Sampled: at most 20 frames a second; ${count(local.dropped ?? 0)} events and deliveries not shown. `),
-    h("button", { type: "button", "data-pause": true, "aria-pressed": local.isPaused ? "true" : "false",
+    h("button", { "data-pause": true, "aria-pressed": local.isPaused ? "true" : "false",
       onclick: () => togglePause(context) }, local.isPaused ? "Continue" : "Pause"));
 }
 
@@ -263,7 +273,7 @@ function charts(local) {
     [["Received", "received"], ["Delivered", "delivered"], ["Failed attempts", "failed"],
       ["Rejected", "rejected"]].map(([words, name]) =>
       chart(words, sum(name), shape)),
-    now ? h("p", { class: "dim" }, "In the second before ", time(now.at, "clock"),
+    now ? hint("In the second before ", time(now.at, "clock"),
       `: ${count(total(now.received))} received, ${count(total(now.delivered))} delivered, `,
       `${count(total(now.failed))} failed.`) : null);
 }

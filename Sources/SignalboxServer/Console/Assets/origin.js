@@ -1,7 +1,7 @@
 // The payload as received and the event, side by side. A member lights the members of the other side that it comes from
 // or goes to, as the gateway found by reading the payload again.
 import { h } from "./h.js";
-import { inline, visible } from "./text.js";
+import { dim, hint, inline, visible } from "./text.js";
 
 const mostNodes = 3000;
 const deepest = 64;
@@ -22,7 +22,7 @@ export function sideBySide(raw, event, { provenance = [], unread = [], complete 
   return [h("p", { id: "light", class: "dim", role: "status", mounted: Object.assign(() => {}, { owns: true }) }),
     h("div", { class: "sides" }, panel("raw", "Payload as received", raw.value, raw.note),
       panel("event", "Event", event)),
-    provenance.length ? h("p", { class: "dim" },
+    provenance.length ? hint(
       "Underlined members have a known origin or use: point at one, or reach it with Tab, to see it. ",
       "Grey members were not read.",
       complete === false ? " The payload is too large to examine all of it." : "") : null];
@@ -43,7 +43,7 @@ function index(provenance, side) {
 function tree(value, options, pointer = "", depth = 0) {
   const members = Array.isArray(value) ? value.map((item, at) => [String(at), item]) : Object.entries(value ?? {});
   if (value === null || typeof value !== "object") return leaf(value);
-  if (!members.length) return h("span", { class: "dim" }, Array.isArray(value) ? "[]" : "{}");
+  if (!members.length) return dim(Array.isArray(value) ? "[]" : "{}");
   return h("ul", null, members.map(([name, item]) => {
     if (options.left.count <= 0 || depth > deepest) return null;
     options.left.count -= 1;
@@ -53,8 +53,8 @@ function tree(value, options, pointer = "", depth = 0) {
     const isUnread = options.grey.has(at);
     const label = h("span", { class: "name" }, inline(name, 120));
     return h("li", { "data-p": at, class: isUnread ? "unread" : "", title: isUnread ? "not read" : undefined },
-      options.known.has(at) ? h("button", { type: "button", class: "name" }, inline(name, 120)) : label, ": ",
-      isBranch ? [typeof item === "string" ? h("span", { class: "dim" }, "(JSON in a string)") : null,
+      options.known.has(at) ? h("button", { class: "name" }, inline(name, 120)) : label, ": ",
+      isBranch ? [typeof item === "string" ? dim("(JSON in a string)") : null,
         tree(inner, options, at, depth + 1)] : leaf(item));
   }), options.left.count <= 0 && depth === 0 ? h("li", { class: "dim" },
     `Only the first ${mostNodes} members are shown.`) : null);

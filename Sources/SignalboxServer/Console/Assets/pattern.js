@@ -1,6 +1,6 @@
 // The editor of event patterns: syntax errors with line and column while typing, and chips that write the pattern.
 import { h } from "./h.js";
-import { visible } from "./text.js";
+import { dim, visible } from "./text.js";
 
 /** Reads a pattern: `{ value }`, or `{ line, column, message }` of the first mistake. An empty text is no pattern. */
 export function readPattern(text) {
@@ -136,8 +136,8 @@ export function editor({ text, use, error, label }) {
 /** Chips that write a pattern. */
 export function chips(label, words, path, value, use) {
   if (!words.length) return null;
-  return h("div", { class: "chips", role: "group", "aria-label": label }, h("span", { class: "dim" }, `${label}:`),
-    words.map((word) => h("button", { type: "button", class: "chip", key: `${path}${word}`,
+  return h("div", { class: "chips", role: "group", "aria-label": label }, dim(`${label}:`),
+    words.map((word) => h("button", { class: "chip", key: `${path}${word}`,
       "aria-pressed": has(value, path, word) ? "true" : "false",
       onclick: () => use(JSON.stringify(toggled(value, path, word) ?? undefined) ?? "") }, visible(word, 40))));
 }

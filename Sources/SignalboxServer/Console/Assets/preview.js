@@ -1,6 +1,6 @@
 // Approximate pictures of a notification on iOS and Android. Texts are cut by lines, as the systems do.
 import { h } from "./h.js";
-import { inline, visible } from "./text.js";
+import { hint, inline, visible } from "./text.js";
 import { route, to } from "./ui.js";
 
 const longest = 2048;
@@ -17,7 +17,7 @@ const pictures = ["image/png", "image/jpeg", "image/gif", "image/webp", "image/a
 export function previews(context, event, states) {
   const { params } = context;
   const content = event.data ?? {};
-  if (!content.content && !content.media && !content.category) return h("p", { class: "dim" },
+  if (!content.content && !content.media && !content.category) return hint(
     "This event shows no notification.");
   const shade = params.shade === "dark" ? "dark" : "light";
   const page = Math.max(0, Number.parseInt(params.page ?? "0", 10) || 0);
@@ -58,7 +58,7 @@ function frame(context, content, states, { os, form, shade, page }) {
         : null,
       isOpen ? buttons(content.category?.actions ?? [], limit.actions, os) : null),
     !isOpen && (content.category?.actions?.length || items.length)
-      ? h("p", { class: "dim" }, hiddenParts(content, items)) : null);
+      ? hint(hiddenParts(content, items)) : null);
 }
 
 function hiddenParts(content, items) {

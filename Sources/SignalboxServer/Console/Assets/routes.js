@@ -1,7 +1,7 @@
 // Routes: the graph of what flows where, a playground for patterns, and the config with its history.
 import { h } from "./h.js";
 import { call, get, optional, session, whyNot } from "./api.js";
-import { count, inline, time, visible } from "./text.js";
+import { count, dim, hint, inline, loading, time, visible } from "./text.js";
 import { badge, change, copy, facts, problem, section, state, table, to } from "./ui.js";
 import { editor, follow, readPattern } from "./pattern.js";
 
@@ -43,7 +43,7 @@ async function match(context) {
 /** The page. */
 export function view(context) {
   const { data, error } = context;
-  if (!data) return [h("h1", null, "Routes"), error ? problem(error) : h("p", { role: "status" }, "Loading …")];
+  if (!data) return [h("h1", null, "Routes"), error ? problem(error) : loading()];
   return [h("h1", null, "Routes"), problem(error),
     h("p", { class: "listfacts" }, "Counters since the process started; every event counts."),
     table("Routes", [["Route", (row) => inline(row.name)], ["State",
@@ -63,14 +63,14 @@ export function view(context) {
 const kinds = ["source", "vendor", "route", "destination"];
 
 function graph(value) {
-  if (!value) return h("p", { class: "dim" }, "Not available on this gateway.");
+  if (!value) return hint("Not available on this gateway.");
   const nodes = value.nodes ?? [];
   const edges = value.edges ?? [];
   const rows = table("Edges of the graph", [["From", (row) => inline(row.from)], ["To", (row) => inline(row.to)],
     ["Events", (row) => count(row.count)]], edges, (row) => `${row.from}>${row.to}`,
     "No event was accepted since the process started; further ones appear here.");
   if (!nodes.length || nodes.length > mostNodes) return rows;
-  return [value.folded ? h("p", { class: "dim" }, "The smallest nodes are folded into “other”.") : null,
+  return [value.folded ? hint("The smallest nodes are folded into “other”.") : null,
     drawing(nodes, edges), h("details", null, h("summary", null, "The same as a table"), rows)];
 }
 
@@ -112,7 +112,7 @@ function drawing(nodes, edges) {
 
 function playground(context) {
   const { local } = context;
-  if (session.who?.content === false) return h("p", { class: "dim" },
+  if (session.who?.content === false) return hint(
     "This token does not read texts; the gateway leaves out found values.");
   const use = (text) => {
     local.text = text;
@@ -128,7 +128,7 @@ function playground(context) {
       ` events match${result.complete === false ? " (the search stopped early)" : ""}; `,
       `evaluated in ${count(result.ms)} ms.`) : null,
     read.value ? h("div", { class: "buttons" }, h("button",
-      { type: "button", onclick: () => copy(asRoute(read.value, known(context.data)),
+      { onclick: () => copy(asRoute(read.value, known(context.data)),
       "The route was copied: add it to routes of the config.") }, "Copy as route"),
       h("a", { href: to("live", null, { pattern: local.text.trim() }) }, "Watch live")) : null,
     result ? table("Samples", [["Time", (row) => time(row.time)],
@@ -180,14 +180,14 @@ function check(context, local) {
     h("label", null, h("span", null, "Text of a config file; it is checked and not applied"),
       h("textarea", { class: "code", rows: 6, spellcheck: "false", value: local.config ?? "",
       oninput: (event) => { local.config = event.target.value; } })),
-    h("div", { class: "buttons" }, h("button", { type: "button", onclick: run }, "Check")), problem(local.checkProblem),
+    h("div", { class: "buttons" }, h("button", { onclick: run }, "Check")), problem(local.checkProblem),
     found ? [h("p", { role: "status" }, verdict(found)),
       table("Problems of the config",
         [["Severity", (row) => badge(row.severity, row.severity === "error" ? "bad" : "warm")],
         ["Position", (row) => inline([row.file, row.line, row.column].filter(Boolean).join(":"))],
         ["At", (row) => h("code", null, inline(row.pointer))],
         ["Message", (row) => [inline(row.message, 400), row.hint
-        ? [" ", h("span", { class: "dim" }, inline(row.hint, 200))] : null]]],
+        ? [" ", dim(inline(row.hint, 200))] : null]]],
         found.problems ?? [], (row, at) => at, "No problem was found.")] : null];
 }
 
@@ -198,7 +198,7 @@ function verdict({ valid, errors, warnings, routes, destinations, sources }) {
 
 /** The last configs with their changes. Secrets are not among them. */
 export function history(list) {
-  if (!list) return h("p", { class: "dim" }, "The history of configs is not available.");
+  if (!list) return hint("The history of configs is not available.");
   return [h("h3", null, "History"), list.length ? list.map((entry, at) => h("details", { key: `${entry.at}${at}` },
     h("summary", null, time(entry.at), " ", state(entry.result), " ",
       h("code", null, visible(entry.digest ?? "", 12)),
@@ -208,7 +208,7 @@ export function history(list) {
     table("Changes", [["Member", (row) => h("code", null, inline(row.pointer))],
       ["Change", (row) => badge(row.change)], ["From", (row) => json(row.from)], ["To", (row) => json(row.to)]],
       entry.changes ?? [], (row) => row.pointer, "No member changed."),
-    entry.more ? h("p", { class: "dim" }, `${count(entry.more)} more changes are not listed.`) : null))
+    entry.more ? hint(`${count(entry.more)} more changes are not listed.`) : null))
       : h("p", { class: "empty" }, "No config was loaded yet.")];
 }
 

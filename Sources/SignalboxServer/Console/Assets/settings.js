@@ -1,7 +1,7 @@
 // Settings: the token, times, theme and motion of this browser; the config of the gateway with its last refusals.
 import { h } from "./h.js";
 import { get, isKept, optional, session, signIn, whyNot } from "./api.js";
-import { inline, prefer, prefs, time, timeText, visible } from "./text.js";
+import { hint, inline, prefer, prefs, time, timeText, visible } from "./text.js";
 import { change, facts, problem, section } from "./ui.js";
 import { history } from "./routes.js";
 
@@ -22,15 +22,15 @@ export function view({ data, error, redraw }) {
       ["Kept", session.token ? (isKept() ? "in sessionStorage of this tab" : "in memory, until this page is left")
         : who?.open ? "the gateway needs no token from this machine" : "no token"]),
     session.token || !who?.open ? h("div", { class: "buttons" },
-      h("button", { type: "button", onclick: leave }, "Sign out"),
-      h("button", { type: "button", onclick: () => { signInAgain(); redraw(); } }, isKept() ? "Keep it in memory only"
+      h("button", { onclick: leave }, "Sign out"),
+      h("button", { onclick: () => { signInAgain(); redraw(); } }, isKept() ? "Keep it in memory only"
         : "Keep it for this tab")) : null),
     section("Display",
       choice("Times", "zone", [["utc", "UTC"], ["local", "local time"]], () => change({ tz: prefs.zone })),
       choice("Times as", "relative", [[false, "clock"], [true, "age, with the clock"]], redraw),
       choice("Theme", "theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]], redraw),
       choice("Motion", "motion", [["auto", "as the system"], ["reduced", "reduced"]], redraw),
-      h("p", { class: "dim" }, `It is ${timeText(new Date())}. These choices stay in this browser; `,
+      hint(`It is ${timeText(new Date())}. These choices stay in this browser; `,
         "the token does not, unless you choose so.")),
     data?.config ? section("Config", facts(["Digest", h("code", null, inline(data.config.digest))],
       ["Active since", time(data.config.since)]),

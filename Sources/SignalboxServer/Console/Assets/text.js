@@ -31,6 +31,11 @@ function escaped(match) {
     : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
+/** Words that matter less, in a line; the same as a paragraph. */
+export const dim = (...words) => h("span", { class: "dim" }, words);
+export const hint = (...words) => h("p", { class: "dim" }, words);
+export const loading = () => h("p", { role: "status" }, "Loading …");
+
 /** A text without its odd characters, for attributes and messages. */
 export function visible(value, most = longest) {
   const text = String(value);
@@ -63,7 +68,7 @@ export function inline(value, most = 300) {
   if (value === undefined || value === null) return "";
   const text = String(value);
   const cut = clip(text, most);
-  return h("bdi", { class: "line" }, parts(cut, false), cut.length < text.length ? h("span", { class: "dim" }, "…")
+  return h("bdi", { class: "line" }, parts(cut, false), cut.length < text.length ? dim("…")
     : null);
 }
 
@@ -72,7 +77,7 @@ export function block(value, most = longest) {
   const text = String(value ?? "");
   const cut = clip(text, most);
   return h("bdi", { class: "block" }, parts(cut, true),
-    cut.length < text.length ? h("span", { class: "dim" }, ` … ${count(text.length - cut.length)} more characters`)
+    cut.length < text.length ? dim(` … ${count(text.length - cut.length)} more characters`)
       : null);
 }
 

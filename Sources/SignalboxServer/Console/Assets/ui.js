@@ -1,7 +1,7 @@
 // Parts that several pages have: problems, tables, filters, dialogs, charts, and the route in the URL.
 import { h, render } from "./h.js";
 import { Refusal, whyNot } from "./api.js";
-import { block, count, inline, prefs, time, timeText, visible, zoneName } from "./text.js";
+import { block, count, dim, inline, prefs, time, timeText, visible, zoneName } from "./text.js";
 
 // MARK: The URL is the whole state
 
@@ -85,7 +85,7 @@ export function section(title, ...content) {
 export function permitted(role, label, props) {
   const reason = whyNot(role);
   return reason ? h("span", { class: "denied" }, `${label}: ${reason}`)
-    : h("button", { type: "button", ...props }, label);
+    : h("button", props, label);
 }
 
 // MARK: Lists
@@ -117,12 +117,18 @@ export function none(params, data, ...words) {
 export const sendOne = ["send one with ", h("code", null, "signalbox send braze"), " or ",
   h("code", null, "POST /v1/notifications"), "."];
 
-/** The window, the order, the completeness and the pages of a list. Every list has one. */
-export function listFacts({ params, data, shown, order, sampling }) {
+/**
+ * The window, the order, the completeness and the pages of a list. Every list has one. `isTimeless`: the list has no
+ * window of time, and `order` says which entries it has.
+ */
+export function listFacts({ params, data, shown, order, sampling, isTimeless }) {
   const since = params.since ? timeText(params.since) : "the beginning";
   const until = params.until ? timeText(params.until) : "now";
+  const part = params.cursor || data?.next ? " on this page" : "";
+  const range = isTimeless && !params.since && !params.until ? "" : ` from ${since} until ${until}`;
+  const noun = shown === 1 ? "entry" : "entries";
   return h("div", { class: "listfacts", role: "status" },
-    h("span", null, `${count(shown)} entries from ${since} until ${until}; ${order ?? "newest first"}; `,
+    h("span", null, `${count(shown)} ${noun}${part}${range}; ${order ?? "newest first"}; `,
       `times in ${zoneName()}; ${sampling ?? "every entry counts, none is sampled"}.`),
     data?.complete === false
       ? h("strong", { class: "stopped" },
@@ -192,9 +198,9 @@ export function confirm(title, { body, button, needsReason, fields, run, role, d
       if (result) done?.();
     };
     if (denied) return [h("p", null, `This ${denied}.`), h("button",
-      { type: "button", onclick: close, "data-first": true }, "Close")];
+      { onclick: close, "data-first": true }, "Close")];
     if (result) return [h("p", { role: "status" }, result),
-      h("button", { type: "button", onclick: close, "data-after": true }, "Close")];
+      h("button", { onclick: close, "data-after": true }, "Close")];
     const field = (name, label, props) => h("label", null, h("span", null, label),
       h("input", { type: "text", value: values[name] ?? "",
         oninput: (event) => { values[name] = event.target.value; redraw(); }, ...props }));
@@ -203,10 +209,10 @@ export function confirm(title, { body, button, needsReason, fields, run, role, d
       field("reason", needsReason ? "Reason (required; the action log keeps it)" : "Reason (the action log keeps it)",
         { maxlength: 500 }),
       h("div", { class: "buttons" },
-        h("button", { type: "button", class: "main", disabled: busy || (needsReason && !values.reason.trim()),
+        h("button", { class: "main", disabled: busy || (needsReason && !values.reason.trim()),
           onclick: go,
           "data-first": !needsReason, "data-confirm": true }, busy ? "Working …" : button),
-        h("button", { type: "button", onclick: close }, "Cancel"))];
+        h("button", { onclick: close }, "Cancel"))];
   });
 }
 
@@ -228,7 +234,7 @@ export async function copy(text, words) {
     dialog("Copy this text", (close) => [
       h("textarea", { class: "code", rows: 8, readonly: true, "aria-label": "Text to copy", "data-first": true,
         value: text }),
-      h("button", { type: "button", onclick: close }, "Close")]);
+      h("button", { onclick: close }, "Close")]);
   }
 }
 
@@ -250,7 +256,7 @@ export function chart(label, values, { step = 1, from, unit = "" } = {}) {
   const begin = from ? timeText(from, "clock") : null;
   const end = from ? timeText(new Date(from).getTime() + step * 1000 * values.length, "clock") : null;
   return h("figure", { class: "chart" },
-    h("figcaption", null, inline(label), h("span", { class: "dim" },
+    h("figcaption", null, inline(label), dim(
       ` ${count(sum)}${unit} in all, at most ${count(top === 1 && !sum ? 0 : top)}, now ${count(last)} per ${step} s`)),
     h("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
       "aria-label": visible(`${label}: ${count(sum)} in all, at most ${count(top)} per ${step} s`),

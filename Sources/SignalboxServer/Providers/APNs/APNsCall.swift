@@ -10,7 +10,7 @@ final class APNsCall: Sendable {
     let target: APNsTarget
     /// Not checked yet: the endpoint reads each value at its turn in the order of checks.
     let headers: APNsHeaders
-    /// Words every answer to this request.
+    /// Writes every answer to this request.
     let reply: APNsReply
 
     /// Nil for a path of another endpoint.
@@ -110,7 +110,7 @@ struct APNsAccess: Sendable {
     /// host may be Apple's, if a name override leads here: an attacker cannot make such a name lead to this machine.
     private func isFromThisMachine(_ request: ProviderRequest) -> Bool {
         guard !request.isForwarded else { return false }
-        // Bytes, because characters take many times as long.
+        // Compares bytes: a comparison of characters takes many times as long.
         let host = Substring((request.authority ?? "").utf8.prefix { $0 != UInt8(ascii: ":") }).lowercased()
         let authority = host.hasSuffix(".push.apple.com") ? nil : request.authority
         return Credentials(authority: authority, origin: request.header("origin"), authorization: nil)

@@ -30,7 +30,8 @@ extension Problem {
         case .cancelled:
             self.init(
                 .serviceUnavailable, "captures-stopping", title: "The wait ended",
-                "The gateway stops: wait again after the restart, which begins with no captures.",
+                "The gateway stops, or the client ended its side of the connection: wait again. A restart begins "
+                    + "with no captures.",
                 headers: [.retryAfter: "1"])
         }
     }
