@@ -146,8 +146,9 @@ package final class CertificateMaker {
         guard let sink = BIO_new(BIO_s_mem()) else { preconditionFailure("Out of memory for PEM.") }
         defer { BIO_free(sink) }
         precondition(write(sink) == 1, "OpenSSL failed to write PEM.")
+        // A certificate of many hosts is long.
         return String(
-            unsafeUninitializedCapacity: 16 * 1024
+            unsafeUninitializedCapacity: BIO_ctrl_pending(sink)
         ) { Int(max(0, BIO_read(sink, $0.baseAddress, Int32($0.count)))) }
     }
 }

@@ -50,7 +50,8 @@ struct BoundedScan {
         var walk = DeliveryFilter()
         (walk.ids, walk.state, walk.event, walk.before) = (filter.ids, filter.state, filter.event, filter.before)
         walk.through = filter.through
-        if walk.state == .delivered || walk.state == .waiting { walk.state = nil }
+        // Only dead deliveries have an index in this order.
+        if walk.state != .dead { walk.state = nil }
         let (found, matches) = (walk.sql, filter.sql)
         try self.init(
             "SELECT d.id, (\(matches.condition)) FROM deliveries d WHERE \(found.condition) ORDER BY d.id DESC",

@@ -31,6 +31,8 @@ final class SQLiteFile: Sendable {
     /// Names this process in the leases that it gives out. A settlement with the number of another process has no
     /// effect.
     let holder = UInt64.random(in: 1 ... .max)
+    /// The write-ahead log that SQLite keeps open; nil until it is found.
+    private let log: Mutex<FileNumber?>
 
     /// Seconds that SQLite waits for the lock of another process. A commit may wait behind one other write that waits
     /// for that lock; both together end before ``StoreLimits/patience``.
@@ -53,6 +55,7 @@ final class SQLiteFile: Sendable {
         do {
             pool = try Self.open(path, mustExist: mustExist, migrates: migrates)
         } catch { throw StoreError(error, path: path) }
+        log = Mutex(FileNumber(of: path + "-wal"))
     }
 
     /// The data directory of the file.
@@ -157,14 +160,24 @@ final class SQLiteFile: Sendable {
         return result
     }
 
-    /// Throws ``StoreError/unavailable(reason:)`` if the open file is no longer the one at its path, because it was
-    /// removed, moved or replaced: no later process would find what is written to it (sqlite.org/howtocorrupt.html,
-    /// 4.2). `db`: any connection to the file. Costs one call of `stat`.
+    /// Throws ``StoreError/unavailable(reason:)`` if the open file or its log is no longer the one at its path, because
+    /// it was removed, moved or replaced: no later process would find what is written to it
+    /// (sqlite.org/howtocorrupt.html, 4.2). `db`: any connection to the file. Costs two calls of `stat`.
     func requirePlace(of db: Database) throws {
         var hasMoved: CInt = 0
         let code = sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
-        guard code == SQLITE_OK, hasMoved != 0 else { return }
-        throw StoreError.unavailable(reason: "queue.db was removed, moved or replaced while the gateway was using it")
+        if code == SQLITE_OK, hasMoved != 0 { throw Self.moved("queue.db") }
+        // SQLite asks for the file only. It keeps one log as long as the file is open.
+        let found = FileNumber(of: path + "-wal")
+        let isInPlace = log.withLock { log in
+            if log == nil { log = found }
+            return log == found
+        }
+        if !isInPlace { throw Self.moved("queue.db-wal") }
+    }
+
+    private static func moved(_ name: String) -> StoreError {
+        .unavailable(reason: "\(name) was removed, moved or replaced while the gateway was using it")
     }
 
     /// Converts an error of SQLite. Remembers damage. From then on ``StoreHealth/damage`` rejects new events. Call it
@@ -173,5 +186,18 @@ final class SQLiteFile: Sendable {
         let reason = StoreError(error, path: path)
         health.recordDamage(reason)
         return reason
+    }
+}
+
+/// Tells a file from others that have, or had, its path.
+private struct FileNumber: Equatable {
+    let device: dev_t
+    let number: ino_t
+
+    /// Nil if no file is at the path.
+    init?(of path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        (device, number) = (status.st_dev, status.st_ino)
     }
 }

@@ -156,7 +156,7 @@ extension SQLiteQueue {
                 return (ids, try last?.advanced(beyond: start, in: "deliveries"))
             }
             let begun = ContinuousClock.now
-            let result = try await write { [changed, entry] db, now -> (Int, Int64?) in
+            let result = try await write(requiringPlace: true) { [changed, entry] db, now -> (Int, Int64?) in
                 let count = try step(db, ids, changed, now)
                 guard let action, count > 0 || entry != nil || recordingNone else { return (count, entry) }
                 return (count, try db.count(count, in: entry, of: action, at: now))

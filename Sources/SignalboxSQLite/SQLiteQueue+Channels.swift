@@ -8,7 +8,7 @@ extension SQLiteQueue {
     package func create(
         _ channel: BroadcastChannel, upTo most: Int, ofAll total: Int
     ) async throws(StoreError) -> Bool {
-        try await write { db, now in
+        try await write(requiringPlace: true) { db, now in
             let count = try db.number("SELECT count(*) FROM channels WHERE app = ?", [channel.app]) ?? 0
             guard count < most, try db.number("SELECT count(*) FROM channels") ?? 0 < total else { return false }
             try db.run(
@@ -36,6 +36,8 @@ extension SQLiteQueue {
 
     /// Durable when it returns.
     package func removeChannel(_ id: String, of app: String) async throws(StoreError) -> Bool {
-        try await write { db, _ in try db.run("DELETE FROM channels WHERE app = ? AND id = ?", [app, id]) > 0 }
+        try await write(requiringPlace: true) { db, _ in
+            try db.run("DELETE FROM channels WHERE app = ? AND id = ?", [app, id]) > 0
+        }
     }
 }

@@ -22,7 +22,7 @@ extension SQLiteQueue {
     package func set(
         _ state: DestinationState?, of destination: DestinationName, until: Date?, as action: OperatorAction?
     ) async throws(StoreError) {
-        try await write { db, now in
+        try await write(requiringPlace: true) { db, now in
             if let action { _ = try db.record(action, count: nil, at: now) }
             if let state { return try db.set(state, reason: action?.reason, since: now, until: until, of: destination) }
             try db.run("DELETE FROM destinations WHERE name = ?", [destination.name])

@@ -85,14 +85,17 @@ package final class SQLiteQueue: Store {
     /// time of the transaction, runs on the writer's thread, and is rolled back when it throws. It must not change
     /// lanes: no effect in memory is undone. `then` does so, after the commit and before the next transaction: changes
     /// in memory have the order of the commits. Waits for the group that is being committed. Throws
-    /// ``StoreError/stalled(for:)`` instead of waiting behind a hanging disk.
+    /// ``StoreError/stalled(for:)`` instead of waiting behind a hanging disk. `requiringPlace`: also throws if the file
+    /// is no longer at its path, for a write that a caller relies on.
     @discardableResult
     func write<T: Sendable>(
-        _ body: @escaping @Sendable (Database, Date) throws -> T, then: @escaping @Sendable (T) -> Void = { _ in }
+        requiringPlace: Bool = false, _ body: @escaping @Sendable (Database, Date) throws -> T,
+        then: @escaping @Sendable (T) -> Void = { _ in }
     ) async throws(StoreError) -> T {
         try checkDisk()
         do {
             return try await file.pool.writeWithoutTransaction { [file] db in
+                if requiringPlace { try file.requirePlace(of: db) }
                 let result = try file.transaction(in: db) { now in try body(db, now) }
                 then(result)
                 return result

@@ -35,6 +35,14 @@ enum SQLiteWrite: Sendable {
     /// A write on behalf of an operator, with its row of the action log.
     indirect case recorded(OperatorAction, SQLiteWrite)
 
+    /// Whether the caller relies on the write being stored. Others only complete what was stored before.
+    var isPromise: Bool {
+        switch self {
+        case .append, .decide, .register, .withdraw, .send, .recorded: true
+        case .settle, .claim, .expire, .giveBack, .settleMedia, .release, .removeInApp: false
+        }
+    }
+
     /// With a row of the action log; the same write for nil.
     func recorded(as action: OperatorAction?) -> SQLiteWrite { action.map { .recorded($0, self) } ?? self }
 
@@ -82,7 +90,7 @@ extension SQLiteFile {
         defer { health.commits.observe(ContinuousClock.now - begun) }
         do {
             outputs = try pool.writeWithoutTransaction { db in
-                if acceptsEvents { try self.requirePlace(of: db) }
+                if writes.contains(where: \.isPromise) { try self.requirePlace(of: db) }
                 let outputs = try self.transaction(in: db) { now in
                     var transaction = WriteTransaction(file: self, db: db, now: now)
                     defer { effects = transaction.effects }

@@ -123,7 +123,8 @@ package struct GatewayServer: Service {
             }
             for (listener, channel) in channels { group.addTask { await listener.run(channel) } }
             do {
-                try await group.waitForAll()
+                // Not `waitForAll`, which throws the error only after the other listeners have ended.
+                while try await group.next() != nil {}
             } catch {
                 group.cancelAll()
                 throw error

@@ -115,7 +115,8 @@ struct GatewayOpening: Sendable {
         directory = try DataDirectory(
             path: options.dataDirectory(file: loaded.config.gateway.dataDirectory), patience: .seconds(3))
         database = try options.database(of: loaded.config)
-        resolved = try ResolvedConfig(loaded, by: options.secretResolver.reading(loaded.config))
+        let secrets = options.secretResolver.locating(in: loaded.files)
+        resolved = try ResolvedConfig(loaded, by: secrets.reading(loaded.config))
         (self.asJSON, self.logger) = (asJSON, logger)
     }
 

@@ -139,7 +139,7 @@ import Testing
             _ = await Self.log(of: gateway, until: Self.refused)
             #expect(
                 try await Standing(of: gateway).refused?.problems == [
-                    "routes.json: /destinations/crm/secret: the environment variable NOT_THERE is not set; set it to the value of the option."
+                    "routes.json:1:69: /destinations/crm/secret: the environment variable NOT_THERE is not set; set it to the value of the option."
                 ])
         }
     }

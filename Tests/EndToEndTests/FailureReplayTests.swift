@@ -169,6 +169,25 @@ import Testing
         }
     }
 
+    /// The endpoint of Expo receives such a payload, not that of FCM.
+    @Test func messagesToExpoAreSelectedByRulesOfExpo() async throws {
+        try await withTemporaryDirectory { directory in
+            let rules = #"""
+                "failures": [ { "name": "google", "answer": { "reason": "UNAVAILABLE" } },
+                  { "name": "expo", "answer": { "reason": "DeviceNotRegistered" } } ],
+                """#
+            try write(Gateway.config(to: "http://127.0.0.1:1/", more: rules), 1, in: directory)
+            let message = Data(#"{"to":"ExponentPushToken[a]","title":"x"}"#.utf8)
+            try message.write(to: URL(fileURLWithPath: directory + "/input"))
+            let text = try await binary.run(["explain"], input: message, in: directory)
+            #expect(text.output.contains("  google: no, platform differs\n  expo: yes, "), "\(text.output)")
+            let result = try await replay(["--dry-run"], in: directory)
+            #expect(result.status == 1)
+            #expect(result.errors.contains("failure rule google: took 0 of 0 selected\n"), "\(result.errors)")
+            #expect(result.errors.contains("failure rule expo: took 1 of 1 selected\n"), "\(result.errors)")
+        }
+    }
+
     /// The running gateway knows the rules of the API and what they have counted.
     @Test func theAPIExplainsWithTheRulesInForce() async throws {
         try await Gateway.run { gateway, _, _ in

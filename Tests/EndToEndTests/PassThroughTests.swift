@@ -244,10 +244,19 @@ import Testing
             #expect(dead.status == 404 && String(decoding: dead.body, as: UTF8.self).contains("UNREGISTERED"))
             let ownToken = try await post("own-token", "abc").status
             #expect(ownToken == 503)
+            // A valid token is not called invalid because topics cannot be forwarded.
+            let topics = setting.url + "/v1/projects/demo/registrations/abc/topicSubscriptions?topic_name=news"
+            let subscription = try await Reply(
+                topics, "--http2-prior-knowledge", "-H", "authorization: Bearer ya29.google", "-d", "{}")
+            #expect(subscription.status == 503, "\(String(decoding: subscription.body, as: UTF8.self))")
             let arrived = try await setting.service.next(4)
             #expect(arrived.map { $0.body.contains("validate_only") } == [true, true, false, false])
             let subjects = await setting.events(4).compactMap { $0["subject"] as? String }
             #expect(subjects.filter { $0.hasPrefix("fcm/") }.sorted() == ["fcm/accepted", "fcm/rejected"])
+            // The token is valid, so the sender must not renew it.
+            let forbidden = try await post("forbidden", "abc")
+            #expect(forbidden.status == 403)
+            #expect(String(decoding: forbidden.body, as: UTF8.self).contains("PERMISSION_DENIED"))
         }
     }
 }

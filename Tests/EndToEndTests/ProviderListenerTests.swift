@@ -105,7 +105,7 @@ import Testing
             "has no certificate for it"
         ),
         (#""gateway": { "listen": { "apns": "0.0.0.0:0" } },"#, "has no sources"),
-        (#""gateway": { "listen": { "apns": "nonsense" } },"#, "Invalid listen address nonsense"),
+        (#""gateway": { "listen": { "apns": "nonsense" } },"#, "/gateway/listen/apns: this must be an address"),
         (
             #""gateway": { "listen": { "apns": "127.0.0.1:0", "tls": { "certificate": "file:a", "key": "file:b" } } },"#,
             "/gateway/listen/tls/certificate: the file a cannot be read"

@@ -101,6 +101,33 @@ import Testing
         }
     }
 
+    @Test func asksForARestartOnlyIfTheConfigDiffersFromThatOfTheStart() async throws {
+        try await run { gateway, receiver in
+            let config = Gateway.config(to: receiver.url)
+            let other = config.replacing("\"name\": \"test\"", with: "\"name\": \"test\", \"dataDir\": \"elsewhere\"")
+            for (text, asks) in [(other, true), (config, false)] {
+                try Self.write(text, in: gateway.directory)
+                let lines = await Self.log(of: gateway, until: Self.inForce)
+                #expect(lines.contains { $0.contains("restart the gateway to apply it") } == asks, "\(lines)")
+            }
+        }
+    }
+
+    /// The stop cancels the search for stranded deliveries; that is not an error of the queue.
+    @Test func reportsNoErrorIfItStopsDuringAReload() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = Gateway.config(to: "http://127.0.0.1:1")
+            for _ in 0..<5 {
+                let gateway = try await Gateway.start(in: directory, config: config)
+                gateway.process.signal(SIGHUP)
+                #expect(await gateway.stop() == 0)
+                var lines: [String] = []
+                for await line in gateway.process.errors.stream { lines.append(line) }
+                #expect(!lines.contains { $0.contains("Cannot search for stranded deliveries") }, "\(lines)")
+            }
+        }
+    }
+
     /// A pipe without a writer would block the reload, all later reloads, and the end of the process.
     @Test func aNamedPipeInPlaceOfTheConfigIsRejectedAndBlocksNoReload() async throws {
         try await run { gateway, receiver in

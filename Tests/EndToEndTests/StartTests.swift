@@ -107,6 +107,19 @@ import Testing
         }
     }
 
+    /// The listener of the provider endpoints, which is ready first, must not keep the process.
+    @Test func reportsAPortInUseNextToProviderEndpoints() async throws {
+        try await withTemporaryDirectory { directory in
+            let listen = #"{ "gateway": { "listen": { "apns": "127.0.0.1:0" } }, "dest"#
+            let config = inbox.replacing("{ \"dest", with: listen)
+            try write(config, in: directory)
+            try await ReceivingServer.run { other in
+                let sentence = try await refusal(["serve", "--listen", "\(other.address)"], in: directory)
+                #expect(sentence.hasPrefix("signalbox: Cannot listen on \(other.address): Address already in use."))
+            }
+        }
+    }
+
     @Test func refusesADataDirectoryInUse() async throws {
         try await withTemporaryDirectory { directory in
             let gateway = try await Gateway.start(in: directory, config: inbox)

@@ -69,6 +69,25 @@ import Testing
         #expect(reason.hasSuffix("answered 200, but not as a Signalbox gateway does; check the address."))
     }
 
+    /// The second connection, which would be one too many, ends the command.
+    @Test(arguments: ["<html>", ""]) func aServerThatSendsNoStreamHasNoTail(_ body: String) async throws {
+        let reply = #"HTTP/1.1 200 OK\r\ncontent-length: \#(body.utf8.count)\r\n\r\n"# + body
+        try await Peer.run(["canned", "--reply", reply]) { peer in
+            let connection = GatewayConnection(try GatewayURL.read("http://127.0.0.1:\(peer.port)", [:]), token: nil)
+            do throws(CommandFailure) {
+                try await LiveTail(connection, LiveTail.Request()).run(
+                    asJSON: false, show: { _ in }, warn: { _ in connection.stop() })
+                Issue.record("The server is not a gateway.")
+            } catch {
+                guard case .refused(let reason) = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+                #expect(reason.hasSuffix("answered 200, but not as a Signalbox gateway does; check the address."))
+            }
+        }
+    }
+
     @Test func forwardsWebhooksUnchanged() async throws {
         try await ReceivingServer.run(answer: { _ in 422 }) { receiver in
             let forwarder = try WebhookForwarder(receiver.url)

@@ -52,11 +52,15 @@ import Testing
             let binary = try file("binary", [0xFF, 0xFE, 0x80])
             let pipe = directory + "/pipe"
             #expect(mkfifo(pipe, 0o600) == 0)
-            let files = [directory, directory + "/none", "/dev/zero", "/dev/null", pipe]
-            for unreadable in [binary, large] + files.map({ SecretReference.file($0) }) {
-                #expect(
-                    message(unreadable, [:])?.hasSuffix(" cannot be read; it should contain the value of the option")
-                        == true)
+            let files = [
+                (directory, "it is a directory"), (directory + "/none", "No such file or directory"),
+                ("/dev/zero", "it is a device, not a file"), ("/dev/null", "it is a device, not a file"),
+                (pipe, "it is a named pipe"),
+            ]
+            let texts = [(binary, "it is not UTF-8 text"), (large, "it is larger than 64KiB")]
+            for (unreadable, reason) in texts + files.map({ (SecretReference.file($0), $1) }) {
+                let end = " cannot be read: \(reason); it should contain the value of the option"
+                #expect(message(unreadable, [:])?.hasSuffix(end) == true, "\(unreadable)")
             }
         }
     }

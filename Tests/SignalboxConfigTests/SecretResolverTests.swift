@@ -39,6 +39,39 @@ import Testing
         #expect(operators == [.init(name: "admin", role: .admin, content: true, text: "4")])
     }
 
+    @Test func namesTheFileAndThePositionOfTheOption() throws {
+        let own = #"{ "sources": { "a": { "auth": { "bearer": ["env:A"] } } } }"#
+        let part = """
+            { "sources": {
+              "b": { "auth": { "bearer": ["env:NONE"] } } } }
+            """
+        let files = [
+            ConfigText(name: "routes.json", bytes: Array(own.utf8)),
+            ConfigText(name: "routes.d/b.json", bytes: Array(part.utf8)),
+        ]
+        let config = try ConfigReading(files).finish()
+        let found = problems { () throws(ConfigRefusal) in
+            _ = try resolver(["A": "1"]).locating(in: files).sourceTokens(config)
+        }
+        #expect(found.count == 1)
+        let place = "routes.d/b.json:2:30: /sources/b/auth/bearer: "
+        #expect(found.first?.hasPrefix(place + "the environment variable") == true)
+    }
+
+    @Test(arguments: ["1\n2", "1\r\n2", "1\u{0}", "1\t2", "1\u{7F}"])
+    func rejectsATokenThatNoClientCanSend(_ token: String) throws {
+        let config = try config(Self.twoSources)
+        let source = problems { () throws(ConfigRefusal) in
+            _ = try resolver(["A": "1", "SHARED": token, "B": "3"]).sourceTokens(config)
+        }
+        #expect(source.count == 1)
+        #expect(source.first?.hasPrefix("routes.json: /sources/a/auth/bearer: env:SHARED has a control") == true)
+        let operators = problems { () throws(ConfigRefusal) in
+            _ = try resolver(["ADMIN": token]).operatorTokens(config, sources: [:])
+        }
+        #expect(operators.first?.hasPrefix("routes.json: /admin/auth/bearer: env:ADMIN has a control") == true)
+    }
+
     private static let roles = """
         { "admin": { "tokens": {
             "grafana": { "bearer": "env:A", "role": "metrics" },

@@ -89,6 +89,14 @@ import Testing
         #expect(problem?.contains("at most 64") == true)
     }
 
+    /// Paths are appended to the URL.
+    @Test func rejectsAnEndpointWithAQuery() throws {
+        #expect(throws: InvalidConfig.self) { _ = try config(#"{"endpoint": "http://127.0.0.1:4318?tenant=a"}"#) }
+        let problem = try problem("{}", ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318/?tenant=hunter2"])
+        #expect(problem?.hasPrefix("OTEL_EXPORTER_OTLP_ENDPOINT is not an http or https URL") == true)
+        #expect(problem?.contains("hunter2") == false)
+    }
+
     @Test func aMissingHeaderSecretIsAnError() throws {
         let problem = try problem(#"{"endpoint": "http://a.example", "headers": {"x": "env:NONE"}}"#, [:])
         #expect(problem?.contains("/telemetry/headers/x") == true && problem?.contains("NONE") == true)

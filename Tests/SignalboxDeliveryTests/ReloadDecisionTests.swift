@@ -32,6 +32,9 @@ import Testing
         next.gateway.listen.proxy = nil
         next.gateway.dataDirectory = "elsewhere"
         #expect(next.needsRestart(after: former))
+        next.gateway.dataDirectory = nil
+        next.gateway.store = GatewayConfig.Store()
+        #expect(!next.needsRestart(after: former))
     }
 
     // MARK: Tables

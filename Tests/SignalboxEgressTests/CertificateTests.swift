@@ -14,6 +14,13 @@ struct CertificateTests {
         #expect(issued.key.hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
     }
 
+    @Test func aCertificateOfManyHostsIsWhole() {
+        let names = (0..<400).map { (name: "\($0)." + String(repeating: "a", count: 40), isAddress: false) }
+        let issued = maker.issue(for: names).certificate
+        #expect(issued.utf8.count > 16 * 1024)
+        #expect(X509Certificate.all(pem: issued).count == 1)
+    }
+
     @Test func needsTheKeyOfItsAuthority() {
         let (authority, other) = (maker.authority, CertificateMaker(authority: "Other").authority)
         let wrong = [

@@ -24,6 +24,12 @@ import Testing
         #expect(verdict.body.isEmpty && verdict.duration == .milliseconds(30) && verdict.host == "push.example")
     }
 
+    @Test func keepsTheChallengeOfARejectedToken() {
+        let challenge = #"Bearer realm="https://accounts.google.com/", error="invalid_token""#
+        let verdict = verdict(401, "{}", of: .fcm, ["www-authenticate": challenge])
+        #expect(verdict.headers == [.init(name: "www-authenticate", value: challenge)])
+    }
+
     @Test func readsTheReasonAndTheTimeOfARejection() {
         let verdict = verdict(410, #"{"reason":"Unregistered","timestamp":1795210140123}"#)
         #expect(verdict.outcome == .rejected && verdict.reason == "Unregistered")

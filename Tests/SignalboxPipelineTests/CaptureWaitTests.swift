@@ -53,6 +53,22 @@ import Testing
         #expect(result.nearMisses[1].mismatch.words == "run is b, expected a")
     }
 
+    /// Refused pushes have a limit of their own.
+    @Test func saysThatRefusedPushesWereDropped() async throws {
+        let log = CaptureLog()
+        for _ in 0..<CaptureRing.mostRefused + 5 { log.append(CaptureSetting.refused()) }
+        log.append(CaptureSetting.accepted())
+        var selection = CaptureSelection()
+        #expect(await log.captures(selection, after: 4, upTo: 1).isTruncated)
+        #expect(await !log.captures(selection, after: 5, upTo: 1).isTruncated)
+        #expect(await !log.captures(selection, after: nil, upTo: 1).isTruncated)
+        selection.outcome = .rejected
+        #expect(await log.captures(selection, after: 1, upTo: 1).isTruncated)
+        // It has every push that this selection asks for.
+        selection.outcome = .accepted
+        #expect(await !log.captures(selection, after: 1, upTo: 1).isTruncated)
+    }
+
     @Test func saysThatPushesWereDroppedBeforeItReadThem() async throws {
         let log = CaptureLog(limits: CaptureSetting.limits(count: 2))
         for _ in 0..<5 { log.append(CaptureSetting.accepted()) }

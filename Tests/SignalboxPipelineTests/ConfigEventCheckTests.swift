@@ -139,6 +139,17 @@ import Testing
 
     // MARK: Pointers and templates
 
+    @Test func warnsOfADedupeKeyThatNoEventHas() {
+        func source(_ key: String) -> String {
+            #"{ "auth": { "bearer": ["env:T"] }, "dedupe": { "key": "\#(key)", "window": "10m" } }"#
+        }
+        let sources = #"{ "a": \#(source("/data/campain/id")), "b": \#(source("/data/campaign/id")) }"#
+        #expect(
+            warnings(#"{ "sources": \#(sources) }"#) == [
+                #"/sources/a/dedupe/key: no event has the field /data/campain/id; did you mean "campaign"?"#
+            ])
+    }
+
     @Test func warnsOfPointersToUnknownFields() {
         let route = """
             { "name": "a", "match": {}, "to": ["inbox"], "redact": ["/data/content/tittle", "/data/custom/x", "/data/media/*/url"] }

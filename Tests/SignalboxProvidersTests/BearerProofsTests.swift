@@ -76,6 +76,13 @@ import Testing
         #expect(google.questions == 2)
     }
 
+    @Test func aTokenWithoutRightsIsAskedAboutAfterAMinute() async throws {
+        let claim = try claim("fresh")
+        #expect(await answers([claim], after: 1, .forbidden) == [.forbidden])
+        #expect(await answer(claim, after: 59) == .forbidden)
+        #expect(google.questions == 1)
+    }
+
     /// A client with made-up tokens leaves questions for other clients of the same source, and for other sources.
     @Test func clientsAndSourcesHaveShares() async throws {
         try await withThrowingTaskGroup(of: BearerProofs.Answer.self) { group in

@@ -211,6 +211,23 @@ import Testing
         }
     }
 
+    @Test func aLegacyAnswerHasTheLongestWaitOfItsFailures() async throws {
+        let rules = """
+            {"name": "a", "token": "a", "answer": {"reason": "UNAVAILABLE", "retryAfter": "7s"}},
+            {"name": "b", "token": "b", "answer": {"status": 429, "retryAfter": "3s"}}
+            """
+        try await GoogleBench.run(Self.rules(rules)) { bench async throws in
+            func waits(_ body: String) async throws -> [String] {
+                let reply = try await bench.post("/fcm/send", body, ("content-type", "application/json"))
+                #expect(reply.status == 200)
+                return reply.headers.filter { $0.name == "retry-after" }.map(\.value)
+            }
+            #expect(try await waits(#"{"registration_ids":["b","a","c"]}"#) == ["7"])
+            #expect(try await waits(#"{"to":"b"}"#) == ["3"])
+            #expect(try await waits(#"{"to":"c"}"#) == [])
+        }
+    }
+
     @Test func aTicketOrTheWholeRequestFails() async throws {
         let rules = """
             {"name": "dead", "token": "ExpoPushToken[dead]", "answer": {"reason": "DeviceNotRegistered"}},

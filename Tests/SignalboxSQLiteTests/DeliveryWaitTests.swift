@@ -93,6 +93,18 @@ import Testing
         }
     }
 
+    /// Only dead deliveries have an index. A page of another state ends after its rows, also if none matches.
+    @Test(arguments: [DeliveryRecord.State.waiting, .delivered, .expired])
+    func aPageOfAStateWithoutAnIndexIsBounded(_ state: DeliveryRecord.State) async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            try await queue.append((UInt8(0)..<9).map { RoutedEvent([$0], to: crm) })
+            let filter = DeliveryFilter(state: state, destination: DestinationName("other"))
+            let page = try await queue.deliveryPage(filter, limit: 5, examining: 4)
+            #expect(page.records.isEmpty && !page.isComplete && page.next == 6)
+        }
+    }
+
     // MARK: Backoffs
 
     /// The lane continues to wait, so operators must not see an active destination, and no resume by another process.

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import SignalboxInApp
 import SignalboxNotification
 import SignalboxStoreTesting
 import SignalboxTesting
@@ -137,9 +138,9 @@ import Testing
         }
     }
 
-    /// An operator removed the file, or put a backup instead of it, while the gateway was using it. Events in the open
+    /// An operator removed the file, or put a backup instead of it, while the gateway was using it. Writes to the open
     /// file would be lost with the process.
-    @Test func aFileThatIsNotAtItsPathAcceptsNoEvent() async throws {
+    @Test func aFileThatIsNotAtItsPathAcceptsNoEventAndNoChange() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             try await queue.append([event(1), event(2)])
@@ -149,8 +150,14 @@ import Testing
             let reason = "queue.db was removed, moved or replaced while the gateway was using it"
             for isReplaced in [false, true] {
                 if isReplaced { try FileManager.default.copyItem(atPath: other, toPath: path) }
-                await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.append([event(3)]) }
-                await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.probe() }
+                let error = StoreError.unavailable(reason: reason)
+                await #expect(throws: error) { try await queue.append([event(3)]) }
+                await #expect(throws: error) { try await queue.probe() }
+                await #expect(throws: error) { try await queue.register(InAppRegistration(id: "m", body: [])) }
+                await #expect(throws: error) {
+                    try await queue.decide(about: .device("d", user: "u"), tallies: []) { _ in InAppStep(()) }
+                }
+                await #expect(throws: error) { try await queue.set(.paused, of: crm) }
             }
             try await queue.settle(lease, .delivered(status: 200))
             try FileManager.default.removeItem(atPath: path)
@@ -158,6 +165,25 @@ import Testing
             try await queue.probe()
             try await queue.append([event(4)])
             #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[2], [4]])
+        }
+    }
+
+    /// The latest commits are in the log only. Without it, a crash would lose them.
+    @Test func aQueueWhoseLogWasRemovedAcceptsNoEvent() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            let (path, other) = (directory + "/queue.db-wal", directory + "/other")
+            try FileManager.default.moveItem(atPath: path, toPath: other)
+            let reason = "queue.db-wal was removed, moved or replaced while the gateway was using it"
+            for isReplaced in [false, true] {
+                if isReplaced { try FileManager.default.copyItem(atPath: other, toPath: path) }
+                await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.append([event(1)]) }
+                await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.probe() }
+            }
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.moveItem(atPath: other, toPath: path)
+            try await queue.append([event(2)])
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[2]])
         }
     }
 

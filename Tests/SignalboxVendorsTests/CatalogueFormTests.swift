@@ -65,9 +65,9 @@ import Testing
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"titel":"/t"}}]"#, "/0/fields/titel",
             #"there is no "titel" here; known here: title, subtitle, body, sound, badge, "#
-                + "channel, category, tag, vendorKind, link, webView, word, arguments, secrets, tokens, custom, types, "
-                + "links, linkPrefix, defaultSound, media, buttons, carousel, campaign, schedule, shown, silent, "
-                + "control, liveActivity, ignored"
+                + "channel, category, tag, vendorKind, link, webView, richContent, word, arguments, secrets, tokens, "
+                + "custom, types, links, linkPrefix, defaultSound, media, buttons, carousel, campaign, schedule, "
+                + "shown, silent, control, liveActivity, ignored"
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"title":"/*/*"}}]"#, "/0/fields/title",

@@ -43,7 +43,7 @@ import Testing
         "Synerise", "com.sourse.notification", "xnpe_platform", "DENGAGE", "intercom_sdk", "SFMC", "sfmc", "Sfmc",
         "static-content", "dynamic-content", "stream.chat", "open", "single-image", "carousel", "PORTRAIT", "LANDSCAPE",
         "d", "jpg", "png", "gif", "mp3", "mp4", "image", "text", "none", "custom", "textInput", "silent_push",
-        "Smartech", "orcl", "ORCL", "jpeg",
+        "Smartech", "orcl", "ORCL", "jpeg", "DELETE", "delete",
     ]
 
     /// Parts of keys for times, which the event writes as RFC 3339, and for numbers, which it writes in its own form.

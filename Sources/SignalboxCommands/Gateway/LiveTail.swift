@@ -137,7 +137,8 @@ package struct LiveTail: Sendable {
         let resumption = position.map { [(name: "last-event-id", value: $0)] } ?? []
         var request = OutboundRequest(
             method: .get, url: "\(connection.address.root)/v1/stream?\(request.query)",
-            headers: connection.headers(resumption), timeout: Self.longest, keptBytes: 64 * 1024)
+            headers: connection.headers(resumption), timeout: Self.longest, keptBytes: 64 * 1024,
+            keptHeaders: ["content-type"])
         request.sink = stream.sink
         let answer = await connection.http.attempt(request).answer
         stream.finish()
@@ -145,7 +146,8 @@ package struct LiveTail: Sendable {
     }
 
     /// Decides whether to connect again. A gateway that restarted does not know the position. A failure of the first
-    /// connection is final. After a connection that was open, statuses from 500 on are not.
+    /// connection is final, and so is another server's answer. After a connection that was open, statuses from 500 on
+    /// are not.
     private func check(
         _ answer: Result<OutboundReply, TransportError>, hasConnected: Bool, _ position: inout String?
     ) throws(CommandFailure) {
@@ -153,12 +155,18 @@ package struct LiveTail: Sendable {
         case .failure(.stopped): throw .interrupted
         case .failure(let error):
             if !hasConnected { throw .refused(connection.unreachable(error)) }
-        case .success(let reply) where reply.status == 200: break
+        case .success(let reply) where reply.status == 200:
+            guard hasConnected || isEventStream(reply.headers) else { throw .refused(reply.otherServerDetail) }
         case .success(let reply) where reply.status == 400 && hasConnected && position != nil: position = nil
         case .success(let reply) where hasConnected && reply.status >= 500: break
         case .success(let reply): throw Self.refusal(reply)
         }
     }
+}
+
+/// False for the page of another server.
+private func isEventStream(_ headers: [String: String]) -> Bool {
+    headers["content-type", default: ""].lowercased().hasPrefix("text/event-stream")
 }
 
 /// The frames of one connection. A class because the client's thread writes what a task reads.
@@ -181,7 +189,8 @@ private final class LiveConnection: Sendable {
     /// Ends the connection when the reader is too slow or the gateway sends no stream.
     var sink: ReplySink {
         ReplySink(
-            begin: { [self] _ in
+            begin: { [self] head in
+                guard isEventStream(head.headers) else { return false }
                 state.withLock { $0.hasBegun = true }
                 return true
             },

@@ -38,7 +38,7 @@ package struct ServePreparation: Sendable {
     /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address
     /// without sources.
     package func surface(_ gateway: Gateway, _ plan: GatewayPlan) throws(ConfigRefusal) -> GatewaySurface {
-        try surface(gateway, plan, by: secrets.reading(plan.config))
+        try surface(gateway, plan, by: secrets.locating(in: plan.files).reading(plan.config))
     }
 
     /// `resolver`: with the variables of the config's environment file.
@@ -57,7 +57,7 @@ package struct ServePreparation: Sendable {
             let config = try RoutedConfig(path: path)
             (namedFiles, files) = (config.config.origin.files, config.files)
             try checkStore(of: config.config)
-            let resolver = try secrets.reading(config.config)
+            let resolver = try secrets.locating(in: files).reading(config.config)
             // Connections read it themselves; a start would fail without it.
             _ = try resolver.password(of: store)
             let plan = gateway.plan(for: try ResolvedConfig(config, by: resolver))

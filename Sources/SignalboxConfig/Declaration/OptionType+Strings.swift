@@ -63,7 +63,9 @@ extension OptionType<String> {
     static func isURL(_ text: String) -> Bool {
         // Foundation would escape characters that do not belong in a URL; the text is used unchanged.
         guard text.utf8.count <= longestURL,
-            text.unicodeScalars.allSatisfy({ $0.value > 0x20 && !ConfigReader.isControl($0) && $0 != "\\" }),
+            text.unicodeScalars.allSatisfy({
+                !$0.properties.isWhitespace && !ConfigReader.isControl($0) && $0 != "\\"
+            }),
             let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased()
         else { return false }
         return (1...65_535).contains(parts.port ?? 80) && (scheme == "http" || scheme == "https")

@@ -35,7 +35,10 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
         let found: String?
         switch self {
         case .environment(let name): found = environment[name]
-        case .file(let path): found = Self.text(of: path, upTo: limit)
+        case .file(let path):
+            do throws(UnreadableFile) { found = try Self.text(of: path, upTo: limit) } catch {
+                throw UnresolvedSecret(reference: self, isEmpty: false, reason: error.reason)
+            }
         }
         guard let secret = found?.trimmingCharacters(in: .whitespacesAndNewlines) else {
             throw UnresolvedSecret(reference: self, isEmpty: false)
@@ -47,10 +50,14 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     /// The most bytes of a secret's file.
     package static let largestFile = 64 << 10
 
-    /// Nil for a file that cannot be read, is too large, or is not UTF-8.
-    private static func text(of path: String, upTo limit: Int) -> String? {
-        guard let bytes = ConfigText.beginning(of: path, upTo: limit + 1), bytes.count <= limit else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+    /// Throws for a file that cannot be read, is too large, or is not UTF-8.
+    private static func text(of path: String, upTo limit: Int) throws(UnreadableFile) -> String {
+        let bytes = try ConfigText.contents(of: path, upTo: limit + 1)
+        guard bytes.count <= limit else { throw UnreadableFile(because: "it is larger than \(ByteCount.text(limit))") }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw UnreadableFile(because: "it is not UTF-8 text")
+        }
+        return text
     }
 }
 
@@ -60,6 +67,8 @@ package struct UnresolvedSecret: Error, Sendable, CustomStringConvertible {
     package let reference: SecretReference
     /// True for a secret of white space only, false for a missing or unreadable one.
     package let isEmpty: Bool
+    /// Why its file cannot be read, as a clause; nil for a variable and for a file that is empty.
+    var reason: String?
 
     /// A clause without a full stop that names the reference and the remedy.
     package var description: String {
@@ -67,7 +76,9 @@ package struct UnresolvedSecret: Error, Sendable, CustomStringConvertible {
         case .environment(let name):
             "the environment variable \(name) is \(isEmpty ? "empty" : "not set"); set it to the value of the option"
         case .file(let path):
-            "the file \(path) \(isEmpty ? "is empty" : "cannot be read"); it should contain the value of the option"
+            "the file \(path) \(isEmpty ? "is empty" : unreadable); it should contain the value of the option"
         }
     }
+
+    private var unreadable: String { "cannot be read" + (reason.map { ": " + $0 } ?? "") }
 }

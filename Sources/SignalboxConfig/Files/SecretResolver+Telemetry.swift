@@ -60,8 +60,9 @@ extension SecretResolver {
         if let endpoint = options.endpoint { return endpoint }
         let name = "OTEL_EXPORTER_OTLP_ENDPOINT"
         guard let text = variable(name) else { return nil }
-        guard OptionType<String>.isURL(text) else {
-            throw ConfigRefusal("\(name) is not an http or https URL with a host, such as http://127.0.0.1:4318.")
+        guard OptionType<String>.isURL(text), !text.contains("?") else {
+            throw ConfigRefusal(
+                "\(name) is not an http or https URL with a host and without a query, such as http://127.0.0.1:4318.")
         }
         return text
     }

@@ -1,14 +1,17 @@
 import Foundation
+import SignalboxJSON
 package import SignalboxNotification
 
-/// Reads the secrets and checks the files that a config refers to. Errors name the config, the option and the
-/// reference, never the secret.
+/// Reads the secrets and checks the files that a config refers to. Errors name the file, the option and the reference,
+/// never the secret.
 ///
 /// Reads files at each call, so a reload sees replaced files. The environment of a process does not change: variables
 /// that change are in `gateway.environmentFile`, which ``reading(_:)`` adds.
 package struct SecretResolver: Sendable {
-    /// Every refusal begins with it.
+    /// Refusals begin with it if the config's files are not known.
     private let path: String
+    /// The config's files, in which refusals point to the option; empty if they are not known.
+    private var files: [ConfigText] = []
     /// The variables of the process.
     let environment: [String: String]
     /// The variables of references: those of the process, and those of a file.
@@ -25,6 +28,13 @@ package struct SecretResolver: Sendable {
     func adding(_ variables: [String: String]) -> SecretResolver {
         var resolver = self
         resolver.variables.merge(variables) { $1 }
+        return resolver
+    }
+
+    /// This resolver for a config that was read from these files.
+    package func locating(in files: [ConfigText]) -> SecretResolver {
+        var resolver = self
+        resolver.files = files
         return resolver
     }
 
@@ -61,7 +71,7 @@ package struct SecretResolver: Sendable {
         var tokens: [SourceName: [String]] = [:]
         for (name, source) in config.sources {
             let option = "/sources/\(name)/auth/bearer"
-            let own = try texts(source.bearer, option)
+            let own = try bearerTokens(source.bearer, option)
             if let other = tokens.first(where: { !Set($0.value).isDisjoint(with: own) }) {
                 throw refusal(option, "this is also a token of \(other.key); each source needs its own")
             }
@@ -114,12 +124,12 @@ package struct SecretResolver: Sendable {
         _ config: GatewayConfig
     ) throws(ConfigRefusal) -> [(name: String, role: OperatorRole, content: Bool, option: String, text: String)] {
         let option = "/admin/auth/bearer"
-        var found = try texts(config.admin.bearer, option).map {
+        var found = try bearerTokens(config.admin.bearer, option).map {
             (name: "admin", role: OperatorRole.admin, content: true, option: option, text: $0)
         }
         for (name, token) in config.admin.tokens.sorted(by: { $0.key < $1.key }) {
             let option = "/admin/tokens/\(name)/bearer"
-            found += try texts(token.bearer, option).map {
+            found += try bearerTokens(token.bearer, option).map {
                 (name: name, role: token.role, content: token.content, option: option, text: $0)
             }
         }
@@ -208,6 +218,19 @@ package struct SecretResolver: Sendable {
         try secrets(references, option).map(\.text)
     }
 
+    /// Throws like ``secrets(_:_:)``, and for a token with a line end or another control character: no client can send
+    /// it in a header, so a file with a token on each line would reject the clients of all of them.
+    private func bearerTokens(_ references: [SecretReference], _ option: String) throws(ConfigRefusal) -> [String] {
+        let secrets = try secrets(references, option)
+        if let secret = secrets.first(where: { $0.text.utf8.contains { $0 < 0x20 || $0 == 0x7F } }) {
+            throw refusal(
+                of: secret,
+                "\(secret.reference) has a control character or several lines, which no client can send; name a "
+                    + "reference for each token")
+        }
+        return secrets.map(\.text)
+    }
+
     /// Throws for the first secret that cannot be read; `option` locates it in the config.
     func secrets(_ references: [SecretReference], _ option: String) throws(ConfigRefusal) -> [Secret] {
         var secrets: [Secret] = []
@@ -228,8 +251,24 @@ package struct SecretResolver: Sendable {
         }
     }
 
-    /// The error names the config and the option.
+    /// The error names the file, the position and the option.
     func refusal(_ option: String, _ problem: String) -> ConfigRefusal {
-        ConfigRefusal("\(path): \(option): \(problem).")
+        ConfigRefusal("\(place(of: option)): \(option): \(problem).")
+    }
+
+    /// `routes.d/crm.json:3:40`, in the file that declares the source or destination of the option. The option may be
+    /// the name of a header in lower case; then the position is that of all headers.
+    private func place(of option: String) -> String {
+        let names = option.split(separator: "/").prefix(2)
+        let key = Array("\"\(names.last ?? "")\"".utf8)
+        let owner = files.first { file in
+            guard let found = JSONPosition(of: "/" + names.joined(separator: "/"), in: file.bytes)?.key else {
+                return false
+            }
+            return file.bytes[found].elementsEqual(key)
+        }
+        guard let file = owner ?? files.first, let place = JSONPosition(of: option, in: file.bytes) else { return path }
+        let position = TextPosition(offset: place.value.lowerBound, in: file.bytes)
+        return "\(file.name):\(position.line):\(position.column)"
     }
 }

@@ -1,7 +1,8 @@
 import SignalboxJSON
+import SignalboxNotification
 
 extension GatewayConfig {
-    /// The addresses that the gateway listens on. Texts that are not parsed yet.
+    /// The addresses that the gateway listens on, as texts that ``hostAndPort(of:)`` reads.
     package struct Listen: Sendable, Equatable {
         /// The API and the FCM endpoints; nil for the default.
         package var http: String?
@@ -15,6 +16,22 @@ extension GatewayConfig {
         /// Takes the addresses as written, and the certificate of the listener for providers.
         package init(http: String? = nil, apns: String? = nil, proxy: String? = nil, tls: TLS? = nil) {
             (self.http, self.apns, self.proxy, self.tls) = (http, apns, proxy, tls)
+        }
+
+        /// The parts of `127.0.0.1:8080`, `[::1]:8080`, `localhost:0` or `:8080`, whose host is empty; nil for other
+        /// text. Text in brackets must be an IPv6 address; other hosts are not checked further.
+        package static func hostAndPort(of text: String) -> (host: String, port: UInt16)? {
+            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+                return nil
+            }
+            var host = String(text[..<colon])
+            if host.hasPrefix("["), host.hasSuffix("]") {
+                host = String(host.dropFirst().dropLast())
+                guard IPAddress(host)?.isIPv6 == true else { return nil }
+            } else if host.contains(":") || host.contains(" ") {
+                return nil
+            }
+            return (host, port)
         }
 
         /// PEM texts, by reference. The gateway reads them at each reload.
@@ -50,7 +67,21 @@ extension OptionType<GatewayConfig.Listen> {
             members: object.info.members)
         info.limits = object.info.limits
         return OptionType(info) { value, reader in
-            value.isObject ? object.read(value, &reader) : reader.line(value).map { GatewayConfig.Listen(http: $0) }
+            guard !value.isObject else { return object.read(value, &reader) }
+            return OptionType<String>.address.read(value, &reader).map { GatewayConfig.Listen(http: $0) }
+        }
+    }
+}
+
+extension OptionType<String> {
+    /// An address that ``GatewayConfig/Listen/hostAndPort(of:)`` reads. Whether the gateway can listen on it shows at
+    /// the start only.
+    fileprivate static var address: OptionType {
+        OptionType(TypeInfo("string", anyText), write: { .string($0) }) { value, reader in
+            guard let text = reader.line(value) else { return nil }
+            if GatewayConfig.Listen.hostAndPort(of: text) != nil { return text }
+            reader.note(value, "this must be an address with a port, such as \"127.0.0.1:8080\" or \"[::1]:8080\"")
+            return nil
         }
     }
 }
@@ -60,18 +91,18 @@ extension GatewayConfig.Listen {
     /// when they are known.
     fileprivate static let options = Section(GatewayConfig.Listen(), rules: rules) {
         Option(
-            "http", \.http, .line,
+            "http", \.http, .address,
             "The address of the API. `--listen` and `SIGNALBOX_LISTEN` override it. Default: `127.0.0.1:8080`.")
         Option(
-            "apns", \.apns, .line,
+            "apns", \.apns, .address,
             "The address of the provider endpoints over HTTP/2 and HTTP/1.1. Without `tls`, it must be on loopback.")
         Option(
-            "proxy", \.proxy, .line,
+            "proxy", \.proxy, .address,
             "The address of an HTTPS proxy that leads the hosts of push services to the provider endpoints. Needs `tls` "
                 + "with a certificate for these hosts, as `signalbox certs new` makes it.")
         Option("tls", \.tls, TLS.type, "The certificate of the provider endpoints.")
-    } check: { listen, value, reader in
-        if let tls = value["tls"], listen.apns == nil, listen.proxy == nil {
+    } check: { _, value, reader in
+        if let tls = value["tls"], value["apns"] == nil, value["proxy"] == nil {
             reader.note(tls, "nothing listens with TLS; add \"apns\" or \"proxy\" next to it")
         }
         if let proxy = value["proxy"], value["tls"] == nil {

@@ -1,3 +1,5 @@
+import SignalboxJSON
+
 extension GatewayConfig {
     /// The export of traces and metrics by OTLP over HTTP. Absent values come from the environment variables of
     /// OpenTelemetry; see ``SecretResolver/telemetry(_:)``.
@@ -18,7 +20,8 @@ extension GatewayConfig {
         /// The defaults: everything comes from the environment.
         package init() {}
 
-        /// Requests of the export obey the egress policy like those to destinations.
+        /// Requests of the export obey the egress policy like those to destinations. Rejects an endpoint with a query,
+        /// because paths are appended to it.
         static let options = Section(Telemetry()) {
             Option(
                 "endpoint", \.endpoint, .url,
@@ -38,6 +41,9 @@ extension GatewayConfig {
             Option(
                 "serviceName", \.serviceName, .line,
                 "The resource attribute `service.name`. Default: `OTEL_SERVICE_NAME`, otherwise `signalbox`.")
+        } check: { telemetry, value, reader in
+            guard let member = value["endpoint"], telemetry.endpoint?.contains("?") == true else { return }
+            reader.note(url: member, "paths such as /v1/traces are appended to this URL; remove its query")
         }
     }
 }

@@ -85,11 +85,12 @@ package final class CaptureLog: Sendable {
     package func captures(_ selection: CaptureSelection, after number: Int64?, upTo most: Int) async -> Reading {
         var reading = Reading(examined: number ?? 0)
         // Without a start, captures that were dropped before this call are not missed.
-        let start = number ?? state.withLock { $0.ring.dropped }
+        let start = number ?? state.withLock { $0.ring.dropped(from: selection) }
         while true {
             let (batch, dropped, last) = state.withLock { state in
                 let ring = state.ring
-                return (ring.batch(after: reading.examined, upTo: Self.step), ring.dropped, ring.last)
+                let dropped = ring.dropped(from: selection)
+                return (ring.batch(after: reading.examined, upTo: Self.step), dropped, ring.last)
             }
             if dropped > max(start, reading.examined) { reading.isTruncated = true }
             guard !batch.isEmpty else {

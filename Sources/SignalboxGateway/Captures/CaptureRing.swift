@@ -18,12 +18,19 @@ struct CaptureRing: Sendable {
     private(set) var last: Int64 = 0
     /// The highest number of an identified sender that was dropped because of a limit; 0 before the first.
     private(set) var dropped: Int64 = 0
+    /// The same for refused pushes.
+    private(set) var droppedRefused: Int64 = 0
     /// Setting smaller limits drops captures at once.
     var limits: GatewayConfig.Captures { didSet { trim() } }
 
     init(limits: GatewayConfig.Captures) { self.limits = limits }
 
     var count: Int { identified.count + refused.count }
+
+    /// The highest number that was dropped of the captures that the selection might have; 0 before the first.
+    func dropped(from selection: CaptureSelection) -> Int64 {
+        selection.mayHaveRefused ? max(dropped, droppedRefused) : dropped
+    }
 
     /// Gives the capture the next number, and drops the oldest ones beyond the limits.
     mutating func append(_ capture: Capture) {
@@ -65,7 +72,11 @@ struct CaptureRing: Sendable {
         while bytes > limits.bytes, !identified.isEmpty { dropIdentified() }
     }
 
-    private mutating func dropRefused() { bytes -= refused.popFirst()?.bytes ?? 0 }
+    private mutating func dropRefused() {
+        guard let oldest = refused.popFirst() else { return }
+        bytes -= oldest.bytes
+        droppedRefused = oldest.number
+    }
 
     private mutating func dropIdentified() {
         guard let oldest = identified.popFirst() else { return }

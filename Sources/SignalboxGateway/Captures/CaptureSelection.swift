@@ -25,6 +25,9 @@ package struct CaptureSelection: Sendable {
     /// Selects everything.
     package init() {}
 
+    /// Whether a push that was refused before it became an event can meet the conditions.
+    var mayHaveRefused: Bool { match == nil && (outcome == nil || outcome == .rejected) }
+
     /// A pattern and its text, for explanations.
     package struct EventMatch: Sendable {
         let pattern: Pattern

@@ -22,9 +22,18 @@ struct FailureSubject: Sendable {
     /// A recorded payload, as if it were pushed: the event tells the service and the token, and there is no run.
     init(event: JSONValue, from source: SourceName) {
         self.source = source
-        service = event["data"]?["platform"]?.string.flatMap { PushService(rawValue: $0) }
+        let data = event["data"]
+        service = Self.isToExpo(data) ? .expo : data?["platform"]?.string.flatMap { PushService(rawValue: $0) }
         run = nil
-        token = event["data"]?["target"]?["token"]?.string
+        token = data?["target"]?["token"]?.string
+    }
+
+    /// Whether a payload is a message to Expo's push service, which a token of Expo in its `to` proves. The platform
+    /// of its event may be that of FCM, whose legacy protocol has messages of the same form.
+    private static func isToExpo(_ data: JSONValue?) -> Bool {
+        guard data?["vendor"]?.string == "expo" else { return false }
+        let evidence = data?["detection"]?["evidence"]?.elements.compactMap(\.string) ?? []
+        return evidence.contains("/to") || evidence.contains("/to/0")
     }
 }
 

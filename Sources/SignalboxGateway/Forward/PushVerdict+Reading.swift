@@ -6,6 +6,8 @@ extension PushVerdict {
     /// Fields of answers that senders use.
     static let keptHeaders = [
         "apns-id", "apns-unique-id", "apns-request-id", "content-type", "content-encoding", "retry-after",
+        // An answer of status 401 has it (RFC 9110, 15.5.2).
+        "www-authenticate",
     ]
     /// The most bytes of a body. Those of push services have some hundred.
     static let largestBody = 64 * 1024

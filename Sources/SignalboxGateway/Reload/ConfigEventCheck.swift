@@ -9,7 +9,7 @@ import SignalboxRouting
 struct ConfigEventCheck {
     private var patterns: PatternCheck
     private let files: [ConfigText]
-    /// Destinations whose file was looked for; no more than there are warnings.
+    /// Destinations and sources whose file was looked for; no more than there are warnings.
     private var located = 0
 
     /// The warnings about a config, with their positions. `files`: those that it was read from.
@@ -19,6 +19,7 @@ struct ConfigEventCheck {
         for rule in config.failures {
             if let match = rule.match { check.patterns.check(match, at: rule.location.appending("match")) }
         }
+        check.checkSources(of: config)
         check.checkDestinations(of: config)
         return check.patterns.diagnostics.mistakes(in: files)
     }
@@ -79,6 +80,16 @@ struct ConfigEventCheck {
         }
     }
 
+    /// An event without the value of the key is never a repeat, so a misspelled key lets every repeat pass.
+    private mutating func checkSources(of config: GatewayConfig) {
+        let event = EventField.events(of: [], vendors: [])
+        for (name, source) in config.sources.sorted(by: { $0.key.name < $1.key.name }) {
+            guard let dedupe = source.dedupe else { continue }
+            let location = ConfigLocation(pointer: "/sources").appending(name.name)
+            check(dedupe.key, of: event, at: location.appending("dedupe").appending("key"))
+        }
+    }
+
     // MARK: Destinations
 
     /// The events of a destination may have any data if a route transforms them.
@@ -98,9 +109,10 @@ struct ConfigEventCheck {
         }
     }
 
-    /// The location of a destination's option, which may be in any file of the config.
+    /// The location of an option of a destination or source, which may be in any file of the config.
     private mutating func inItsFile(_ location: ConfigLocation) -> ConfigLocation {
-        guard location.pointer.hasPrefix("/destinations/"), located < ConfigDiagnostics.most else { return location }
+        let isShared = ["/destinations/", "/sources/"].contains { location.pointer.hasPrefix($0) }
+        guard isShared, located < ConfigDiagnostics.most else { return location }
         located += 1
         var found = location
         let key = Array("\"\(location.pointer.split(separator: "/").last ?? "")\"".utf8)

@@ -22,13 +22,16 @@ package struct ConfigReload: Sendable {
     }
 
     private let gateway: Gateway
+    /// The config whose addresses and directories are in use until a restart.
+    private let started: GatewayConfig
     private let prepare: @Sendable () -> Preparation
     private let logger: Logger
 
     /// `prepare`: reads the config and makes a plan of it, without side effects. Blocks while it reads files.
-    /// `prepare` must not have effects that remain after a rejection.
+    /// `prepare` must not have effects that remain after a rejection. The active config must be that of the start.
     package init(_ gateway: Gateway, logger: Logger, prepare: @escaping @Sendable () -> Preparation) {
         (self.gateway, self.prepare, self.logger) = (gateway, prepare, logger)
+        started = gateway.plan.config
     }
 
     /// Reads the config once and applies it, or keeps the active one. Never throws. Returns when the new config is in
@@ -42,7 +45,8 @@ package struct ConfigReload: Sendable {
             serve()
             gateway.resources.history.activate(plan.config.origin.digest, plan.files, at: plan.status.since)
             gateway.queue.announce(config: plan.config.origin.digest, version: gateway.resources.version)
-            if plan.config.needsRestart(after: former) {
+            // A change that is undone needs no restart.
+            if plan.config.needsRestart(after: former), plan.config.needsRestart(after: started) {
                 logger.warning(
                     "Listen address, data directory, store or media directory changed; restart the gateway to apply it."
                 )

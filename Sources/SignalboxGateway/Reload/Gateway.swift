@@ -143,6 +143,8 @@ package struct Gateway: Sendable {
         do {
             gauges = try await queue.gauges()
         } catch {
+            // The gateway's own stop cancelled the search.
+            if Task.isCancelled { return }
             logger.warning("Cannot search for stranded deliveries.", metadata: ["error": "\(error)"])
             return
         }

@@ -3,11 +3,12 @@ package import SignalboxConfig
 
 extension GatewayConfig {
     /// True if a setting changed that is read at the start only: listen addresses, data directory, store and media
-    /// directory.
+    /// directory. An absent store equals `sqlite`.
     package func needsRestart(after former: GatewayConfig) -> Bool {
         let (listen, other) = (gateway.listen, former.gateway.listen)
         return listen.http != other.http || listen.apns != other.apns || listen.proxy != other.proxy
-            || gateway.dataDirectory != former.gateway.dataDirectory || gateway.store != former.gateway.store
+            || gateway.dataDirectory != former.gateway.dataDirectory
+            || (gateway.store ?? Store()) != (former.gateway.store ?? Store())
             || media.directory != former.media.directory
     }
 

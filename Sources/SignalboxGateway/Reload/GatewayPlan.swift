@@ -35,7 +35,7 @@ package struct GatewayPlan: Sendable {
     /// The pool that all senders of this plan use.
     let clients: ClientPool
     /// The files of the config, for its history.
-    let files: [ConfigText]
+    package let files: [ConfigText]
     /// In the config's order.
     let destinations: [(destination: Destination, sender: any Sender)]
     /// Makes an event of each dead delivery, for the dispatcher.

@@ -22,12 +22,15 @@ enum ExportDecision: Sendable, Equatable {
     /// Statuses after which a request may be repeated.
     private static let temporary: Set<Int> = [429, 502, 503, 504]
 
-    /// `attempt`: the number of this attempt, from 1. `random`: in 0..<1. A collector's `Retry-After` replaces the
-    /// backoff, which doubles from one second.
-    init(_ answer: Result<OutboundReply, TransportError>, attempt: Int, now: Date, random: Double) {
+    /// `count`: the values of the request. A collector cannot reject more of them. `attempt`: the number of this
+    /// attempt, from 1. `random`: in 0..<1. A collector's `Retry-After` replaces the backoff, which doubles from one
+    /// second.
+    init(
+        _ answer: Result<OutboundReply, TransportError>, to count: Int, attempt: Int, now: Date, random: Double
+    ) {
         switch answer {
         case .success(let reply) where (200..<300).contains(reply.status):
-            self = .accepted(rejected: Self.rejected(reply.excerpt))
+            self = .accepted(rejected: min(count, Self.rejected(reply.excerpt)))
         case .success(let reply):
             let reason = "answered \(reply.status)"
             guard Self.temporary.contains(reply.status), attempt < Self.mostAttempts else {

@@ -111,7 +111,7 @@ package struct TelemetryExporter: Service {
     ) async -> ExportDecision {
         let answer = await collector.post(collector.resource.traces(batch.spans), .traces, timeout: timeout)
         let decision = ExportDecision(
-            answer, attempt: batch.attempts, now: telemetry.now(), random: .random(in: 0..<1))
+            answer, to: batch.spans.count, attempt: batch.attempts, now: telemetry.now(), random: .random(in: 0..<1))
         report(decision, of: .traces, outage)
         return decision
     }
@@ -167,14 +167,15 @@ package struct TelemetryExporter: Service {
             let body = collector.resource.metrics(readings, from: start, at: telemetry.now())
         else { return .zero }
         let answer = await collector.post(body, .metrics, timeout: timeout)
-        let decision = ExportDecision(answer, attempt: 1, now: telemetry.now(), random: .random(in: 0..<1))
+        let count = readings.reduce(0) { $0 + $1.points.count }
+        let decision = ExportDecision(answer, to: count, attempt: 1, now: telemetry.now(), random: .random(in: 0..<1))
         report(decision, of: .metrics, outage)
         switch decision {
         case .accepted(let rejected):
             telemetry.counts.drop(.points, rejected)
             return .zero
         case .drop:
-            telemetry.counts.drop(.points, readings.reduce(0) { $0 + $1.points.count })
+            telemetry.counts.drop(.points, count)
             return .zero
         case .retry(let wait, _): return wait
         }

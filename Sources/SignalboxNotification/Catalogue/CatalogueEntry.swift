@@ -56,6 +56,8 @@ struct CatalogueTap: Sendable {
     var link: CataloguePaths = []
     /// A link that opens inside the app. It has precedence over the other link.
     var webView: CataloguePaths = []
+    /// The identifier of a message in the vendor's inbox. Any link has precedence over it.
+    var richContent: CataloguePaths = []
     /// The vendor's word for the effect.
     var word: CataloguePaths = []
     /// The meanings of the vendor's words. If the map has words, any other word becomes `custom`. Without words, the
@@ -233,8 +235,8 @@ extension CatalogueFields {
     mutating func ignore(_ path: CataloguePath) {
         for field in [
             \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.channel, \.category, \.tag, \.vendorKind,
-            \.tap.link, \.tap.webView, \.tap.word, \.tap.arguments, \.campaign.id, \.campaign.name, \.campaign.type,
-            \.campaign.variant, \.campaign.messageId, \.notBefore, \.notAfter, \.custom,
+            \.tap.link, \.tap.webView, \.tap.richContent, \.tap.word, \.tap.arguments, \.campaign.id, \.campaign.name,
+            \.campaign.type, \.campaign.variant, \.campaign.messageId, \.notBefore, \.notAfter, \.custom,
         ] { self[keyPath: field].remove(through: path) }
         for position in media.indices { media[position].url.remove(through: path) }
         for position in buttons.indices { buttons[position].list.remove(through: path) }

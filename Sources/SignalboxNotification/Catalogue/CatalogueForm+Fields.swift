@@ -26,8 +26,8 @@ extension CatalogueForm {
             [
                 "title": \.title, "subtitle": \.subtitle, "body": \.body, "sound": \.sound, "badge": \.badge,
                 "channel": \.channel, "category": \.category, "tag": \.tag, "vendorKind": \.vendorKind,
-                "link": \.tap.link, "webView": \.tap.webView, "word": \.tap.word, "arguments": \.tap.arguments,
-                "secrets": \.secrets, "tokens": \.tokens, "custom": \.custom,
+                "link": \.tap.link, "webView": \.tap.webView, "richContent": \.tap.richContent, "word": \.tap.word,
+                "arguments": \.tap.arguments, "secrets": \.secrets, "tokens": \.tokens, "custom": \.custom,
             ],
             and: [
                 "types", "links", "linkPrefix", "defaultSound", "media", "buttons", "carousel", "campaign", "schedule",

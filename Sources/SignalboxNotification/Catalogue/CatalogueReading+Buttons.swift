@@ -77,6 +77,14 @@ extension CatalogueReading {
         return button
     }
 
+    /// The parameters of a custom tap on the notification, if FCM's data contains their object as JSON text.
+    mutating func readArguments(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        guard let action = notification.action, action.type == .custom, action.arguments == nil,
+            let text = take(fields.tap.arguments, in: payload, where: { payload.parser.object($0) != nil })
+        else { return }
+        notification.action?.arguments = payload.parser.object(text).map { JSONText($0) }
+    }
+
     /// True if the conditions of one rule all hold for the button. A rule without conditions drops nothing.
     private func isDropped(_ field: CatalogueFields.ButtonsField, _ find: (CataloguePath) -> JSONValue?) -> Bool {
         field.drops.contains { rule in !rule.isEmpty && rule.allSatisfy { $0.holds(find) } }

@@ -33,7 +33,10 @@ struct CatalogueReading {
         readSchedule(payload, &notification)
         readMedia(payload, &notification)
         readCarousel(payload, &notification)
-        if let tap = tap(payload) { notification.action = tap }
+        if let tap = tap(payload) {
+            notification.action = tap
+            readArguments(payload, &notification)
+        }
         readButtons(payload, &notification)
         for condition in entry.redundant { consume(condition, in: payload) }
         if payload.mayHave(fields.secrets) {
@@ -250,6 +253,7 @@ struct CatalogueReading {
     private mutating func tap(_ payload: borrowing PlatformPayload) -> Action? {
         guard
             payload.mayHave(fields.tap.word) || payload.mayHave(fields.tap.webView) || payload.mayHave(fields.tap.link)
+                || payload.mayHave(fields.tap.richContent)
         else { return nil }
         return tap(fields.tap) { payload.value(at: $0) }
     }
@@ -281,6 +285,8 @@ struct CatalogueReading {
             let isComplete = type == .openApp || type == .dismiss
             return isComplete ? Action(type, vendorType: link) : Action(type, value: link, vendorType: word)
         }
+        let message = takeText(tap.richContent, find)
+        if let message { return Action(.richContent, value: message, vendorType: word) }
         return word.map { Action(type == nil ? .custom : .openApp, vendorType: $0) }
     }
 }

@@ -15,7 +15,9 @@ extension Arrival {
         if let message = root.block("message") {
             return message.isEmptyContainer || hasOwnKey(message) ? message : nil
         }
-        if root.block("android") != nil || root.block("apns") != nil || root.block("webpush") != nil {
+        if root.block("android") != nil || root.block("android_v2") != nil || root.block("apns") != nil
+            || root.block("webpush") != nil
+        {
             return root.value
         }
         guard
@@ -36,7 +38,7 @@ extension Arrival {
         message.members.contains { key, _ in
             key.equals("token") || key.equals("topic") || key.equals("condition") || key.equals("fid")
                 || key.equals("data") || key.equals("notification") || key.equals("android") || key.equals("apns")
-                || key.equals("webpush") || key.equals("fcm_options")
+                || key.equals("webpush") || key.equals("fcm_options") || key.equals("android_v2")
         }
     }
 
@@ -53,8 +55,10 @@ extension Arrival {
         target.topics = checks.checkCondition(message["condition"])
         // `android.data` overrides `data` (REST reference of `projects.messages`). The other platforms' keys come
         // last.
+        let android: [VendorFields.Layer] =
+            .of(message["android"]?["data"], .fcm) + .of(message["android_v2"]?["data"], .fcm)
         let layers: [VendorFields.Layer] =
-            .of(message["android"]?["data"], .fcm) + .of(message["data"], .fcm)
+            android + .of(message["data"], .fcm)
             + .of(message["apns"]?["payload"], .apns) + .of(message["webpush"]?["data"], .fcm)
         return payload(
             .fcm, .fcmV1, aps: aps, layers: layers, notifications: notifications(of: message), target: target,
@@ -81,7 +85,9 @@ extension Arrival {
     /// The display blocks that a device may show, the most specific first. The web's block counts only without another
     /// block. For reading the content; their own mistakes are not checked.
     private func notifications(of message: JSONObject) -> [JSONValue] {
-        let blocks = [message["android"]?.block("notification"), message.block("notification")].compactMap(\.self)
+        let second = message["android_v2"]?["remote_notification"]?.block("notification")
+        let blocks = [message["android"]?.block("notification"), second, message.block("notification")]
+            .compactMap(\.self)
         guard blocks.isEmpty, let block = message["webpush"]?.block("notification") else { return blocks }
         return [block]
     }
@@ -90,12 +96,13 @@ extension Arrival {
     /// whole request is larger than 4096 bytes.
     private func check(_ message: JSONObject, aps: JSONValue?, _ checks: inout WellFormedness) {
         let data = message["data"]
-        let androidData = message["android"]?["data"]
+        let (androidData, secondData) = (message["android"]?["data"], message["android_v2"]?["data"])
         checks.checkTargets(
             message["token"], message["fid"], message["topic"], message["condition"], of: message.value)
         checks.checkValues(of: data)
         checks.checkValues(of: androidData)
-        checks.checkSizeForFCM(self, parts: [data, androidData, message["notification"]])
+        checks.checkValues(of: secondData)
+        checks.checkSizeForFCM(self, parts: [data, androidData, secondData, message["notification"]])
         checks.checkSizeForAPNs(message["apns"], within: self)
         if let aps { checks.checkAPS(aps) }
     }

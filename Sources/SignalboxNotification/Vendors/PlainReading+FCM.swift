@@ -38,6 +38,9 @@ extension PlainReading {
         guard let shown = payload.notifications.first else { return isLive ? liveMessage : silentMessage }
         let message = payload.message
         if let block = message["android"]?["notification"], block.isSamePlace(as: shown) { return androidMessage }
+        if let block = message["android_v2"]?["remote_notification"]?["notification"], block.isSamePlace(as: shown) {
+            return secondMessage
+        }
         if let block = message["notification"], block.isSamePlace(as: shown) { return commonMessage }
         return webMessage
     }
@@ -50,6 +53,8 @@ extension PlainReading {
     private static let commonMessage = message(common: .object(block))
     /// A message whose block for Android the device shows.
     private static let androidMessage = message(android: .object(block))
+    /// A message whose block `android_v2` the device shows.
+    private static let secondMessage = message(second: .object(block))
     /// A message with a block for the web only.
     private static let webMessage = message(web: .object(webBlock))
 
@@ -57,15 +62,21 @@ extension PlainReading {
     /// which FCM receives the message, which is unknown.
     private static func message(
         common: KeySchema.Value = .unreadObject, android: KeySchema.Value = .unreadObject,
-        web: KeySchema.Value = .unreadObject, aps: KeySchema.Value = .unreadObject
+        second: KeySchema.Value = .unreadObject, web: KeySchema.Value = .unreadObject,
+        aps: KeySchema.Value = .unreadObject
     ) -> KeySchema {
         // One platform's replacement for a value of the display block is kept, unless no block has that value.
-        let replacement: KeySchema.Value = common.kind == .object || android.kind == .object ? .unread : .text
+        let isShown = [common, android, second].contains { $0.kind == .object }
+        let replacement: KeySchema.Value = isShown ? .unread : .text
         let headers = KeySchema.Value.object(KeySchema([:], anyCase: "authorization"))
         return KeySchema([
             "token": .any, "fid": .any, "tokens": .any, "fids": .any, "registration_ids": .any, "topic": .text,
             "condition": .unchecked(.text), "data": .object(.anything), "notification": common,
             "android": .object(KeySchema(["data": .object(.anything), "notification": android])),
+            "android_v2": .object(
+                KeySchema([
+                    "data": .object(.anything), "remote_notification": .object(KeySchema(["notification": second])),
+                ])),
             "webpush": .object(
                 KeySchema([
                     "headers": headers, "data": .object(.anything), "notification": web,

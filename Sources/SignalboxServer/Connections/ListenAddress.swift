@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxNotification
 
 /// An address to listen on.
@@ -11,18 +12,9 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
     /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:0` or `:8080` (every address). Returns nil for other text. Text
     /// in brackets must be an IPv6 address; other hosts are not checked further.
     package init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-            return nil
-        }
-        var host = String(text[..<colon])
-        if host.hasPrefix("["), host.hasSuffix("]") {
-            host = String(host.dropFirst().dropLast())
-            guard IPAddress(host)?.isIPv6 == true else { return nil }
-        } else if host.contains(":") || host.contains(" ") {
-            return nil
-        }
-        self.host = host.isEmpty ? "0.0.0.0" : host
-        self.port = Int(port)
+        guard let parts = GatewayConfig.Listen.hostAndPort(of: text) else { return nil }
+        host = parts.host.isEmpty ? "0.0.0.0" : parts.host
+        port = Int(parts.port)
     }
 
     /// Does not check or resolve the host.

@@ -3,7 +3,7 @@
 Listens on a free port of loopback, prints the port, then one JSON object for each request that came, and ends with its
 standard input. A device token, in the path (APNs) or in the message (FCM), begins with the status of the answer, such
 as 410. 999 means no answer, other digits mean 200. Any request with the credential "Bearer refused" is
-answered 401.
+answered 401, to FCM with "Bearer forbidden" 403.
 """
 
 import argparse
@@ -36,8 +36,9 @@ options = options.parse_args()
 TIMESTAMP = 1795210140123
 REASONS = {"400": "BadDeviceToken", "403": "InvalidProviderToken", "410": "Unregistered", "429": "TooManyRequests",
            "500": "InternalServerError", "503": "ServiceUnavailable"}
-CODES = {"400": "INVALID_ARGUMENT", "401": "UNAUTHENTICATED", "404": "NOT_FOUND", "429": "RESOURCE_EXHAUSTED",
-         "503": "UNAVAILABLE"}
+CODES = {"400": "INVALID_ARGUMENT", "401": "UNAUTHENTICATED", "403": "PERMISSION_DENIED", "404": "NOT_FOUND",
+         "429": "RESOURCE_EXHAUSTED", "503": "UNAVAILABLE"}
+CREDENTIALS = {"Bearer refused": "401", "Bearer forbidden": "403"}
 DETAILS = {"404": "UNREGISTERED", "429": "QUOTA_EXCEEDED", "503": "UNAVAILABLE"}
 output = threading.Lock()
 
@@ -61,7 +62,7 @@ def apns_answer(token, headers):
 
 
 def fcm_answer(token, headers, path, body):
-    status = "401" if headers.get("authorization") == "Bearer refused" else token[:3] if token[:3] in CODES else "200"
+    status = CREDENTIALS.get(headers.get("authorization"), token[:3] if token[:3] in CODES else "200")
     fields = [("content-type", "application/json; charset=UTF-8")]
     if status == "200":
         identifier = "fake_message_id" if body.get("validate_only") else "1-" + token

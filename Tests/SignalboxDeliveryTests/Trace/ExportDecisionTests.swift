@@ -9,11 +9,12 @@ import Testing
         _ status: Int, _ body: String = "", retryAfter: RetryAfter? = nil, attempt: Int = 1, random: Double = 0
     ) -> ExportDecision {
         let reply = OutboundReply(status: status, excerpt: Array(body.utf8), retryAfter: retryAfter)
-        return ExportDecision(.success(reply), attempt: attempt, now: Date(timeIntervalSince1970: 0), random: random)
+        return ExportDecision(
+            .success(reply), to: 100, attempt: attempt, now: Date(timeIntervalSince1970: 0), random: random)
     }
 
     private func failure(_ error: TransportError, attempt: Int = 1) -> ExportDecision {
-        ExportDecision(.failure(error), attempt: attempt, now: Date(), random: 1)
+        ExportDecision(.failure(error), to: 100, attempt: attempt, now: Date(), random: 1)
     }
 
     @Test(arguments: [200, 202, 204]) func acceptsASuccess(_ status: Int) {
@@ -27,6 +28,12 @@ import Testing
         #"{"partialSuccess":{"rejectedSpans":7}}"#, #"{"partialSuccess":{"rejectedDataPoints":"7"}}"#,
     ])
     func aPartialSuccessIsNotRetried(_ body: String) { #expect(decision(200, body) == .accepted(rejected: 7)) }
+
+    /// The counters of dropped values would overflow.
+    @Test func aCollectorRejectsNoMoreThanItGot() {
+        let body = #"{"partialSuccess":{"rejectedSpans":"9223372036854775807"}}"#
+        #expect(decision(200, body) == .accepted(rejected: 100))
+    }
 
     @Test(arguments: [429, 502, 503, 504]) func retriesTemporaryStatuses(_ status: Int) {
         let reason = "answered \(status)"

@@ -61,6 +61,16 @@ struct SourceUsageTests {
         #expect(admitted(1, after: .milliseconds(100)) == 1)
     }
 
+    /// Requests on two threads may reach the count in another order than they read the clock.
+    @Test func aRequestThatReadTheClockEarlierTakesNoTokensAway() {
+        func admitted(_ count: Int, after time: TimeAmount) -> Int {
+            usage.admit(pushes: count, of: mobile, perSecond: 10, at: start + time)
+        }
+        #expect(admitted(10, after: .seconds(1)) == 10)
+        #expect(admitted(1, after: .zero) == 0)
+        #expect(admitted(2, after: .milliseconds(1_100)) == 1)
+    }
+
     /// Requests to the API's own listener come without their connection.
     @Test func aConnectionOfOneRequestIsNotCounted() {
         let limits = SourceUsageLimits(connections: 1)

@@ -5,13 +5,14 @@ import SignalboxJSON
 extension Braze {
     /// `t`, `a`, `s`: title, text, summary. `uri`: the link of a tap. `cid`, `br_p_id`: campaign and message.
     /// `extra`: the app's own keys. `ab_iu`, `ab_li`: picture and icon. `sd`, `ab_bc`, `ab_nc`: sound, badge,
-    /// channel. Of the keys of any type only the presence counts. ``BrazeSlots`` reads the numbered keys of buttons
-    /// and story pages.
+    /// channel. `n`: the identifier of the notification, which replaces an earlier one with the same identifier. Of
+    /// the keys of any type only the presence counts. ``BrazeSlots`` reads the numbered keys of buttons and story
+    /// pages.
     fileprivate static let androidKeys = KeySchema([
         "_ab": .any, "t": .scalar, "a": .scalar, "s": .scalar, "uri": .text, "cid": .scalar, "br_p_id": .scalar,
         "extra": .unchecked(.objectOrText(.anything)), "sd": .text, "ab_bc": .integer, "ab_nc": .scalar,
-        "ab_use_webview": .scalar, "ab_iu": .text, "ab_iip": .any, "ab_li": .text, "ab_c": .any, "ab_cp": .any,
-        "ab_sync_geos": .any, "br_ffr": .any, "br_br": .any, "ab_push_fetch_test_triggers_key": .any,
+        "n": .scalar, "ab_use_webview": .scalar, "ab_iu": .text, "ab_iip": .any, "ab_li": .text, "ab_c": .any,
+        "ab_cp": .any, "ab_sync_geos": .any, "br_ffr": .any, "br_br": .any, "ab_push_fetch_test_triggers_key": .any,
         "appboy_uninstall_tracking": .any,
     ])
 
@@ -68,6 +69,7 @@ extension PushNotification {
         if let channel = payload["ab_nc"]?.scalarText { content.presentation.channelId = channel }
         if let badge = payload["ab_bc"]?.number { content.badge = badge }
         if let sound = payload["sd"]?.text { content.sound = sound == "d" ? "default" : sound }
+        if let identifier = payload["n"]?.scalarText { tag = identifier }
         campaign = Campaign(id: payload["cid"]?.scalarText, messageId: payload["br_p_id"]?.scalarText).ifSet
     }
 

@@ -11,6 +11,8 @@ import Synchronization
 final class BearerProofs: Sendable {
     enum Answer: Sendable {
         case accepted, rejected
+        /// The token is valid, and its account may not send messages of the project.
+        case forbidden
         /// Google did not decide, or too many questions are in progress. Not remembered: the next request asks again.
         case unknown
     }
@@ -100,7 +102,7 @@ final class BearerProofs: Sendable {
             state.count(claim, by: -1)
             switch answer {
             case .accepted: state.known[digest] = (answer, now.addingTimeInterval(Self.acceptedTime))
-            case .rejected: state.known[digest] = (answer, now.addingTimeInterval(Self.rejectedTime))
+            case .rejected, .forbidden: state.known[digest] = (answer, now.addingTimeInterval(Self.rejectedTime))
             case .unknown: break
             }
         }
@@ -109,7 +111,7 @@ final class BearerProofs: Sendable {
 
 extension BearerProofs.Claim {
     /// Sends a message that is only validated, with the token, through the upstream of the source. No device receives
-    /// it. 401, 403 and 404 are rejections; any other failure decides nothing.
+    /// it. 401 rejects the token, 403 and 404 its use for the project; any other failure decides nothing.
     func ask(by passThrough: PassThrough) async -> BearerProofs.Answer {
         var question = ForwardedPush(
             .fcm, from: source, event: "", path: "/v1/projects/\(project)/messages:send",
@@ -119,7 +121,8 @@ extension BearerProofs.Claim {
         question.credential = Array("questions".utf8)
         switch await passThrough.probe(question)?.status {
         case .some(200..<300): return .accepted
-        case 401, 403, 404: return .rejected
+        case 401: return .rejected
+        case 403, 404: return .forbidden
         default: return .unknown
         }
     }

@@ -38,8 +38,19 @@ extension FCMEndpoint {
             let results = zip(message.outcomes, pushes).map { outcome, push in
                 push == nil ? outcome : rest.popFirst().map { LegacyResult($0) } ?? .error("Unavailable")
             }
-            return isForm ? Self.form(results) : Self.json(results, isToGroup: message.addressee == .group)
+            var response = isForm ? Self.form(results) : Self.json(results, isToGroup: message.addressee == .group)
+            response.headers += Self.wait(answers)
+            return response
         }
+    }
+
+    /// The longest wait that failure rules ask for. The protocol has it next to `Unavailable`
+    /// (firebase.google.com, "Legacy HTTP server protocol", error response codes).
+    private static func wait(_ answers: [PushAnswer]) -> [ProviderReply.Header] {
+        let failures = answers.compactMap { answer -> InjectedFailure? in
+            if case .injected(let failure) = answer { failure } else { nil }
+        }
+        return failures.max { $0.retryAfter ?? 0 < $1.retryAfter ?? 0 }?.headers ?? []
     }
 
     private static func read(_ body: [UInt8]) throws(LegacyMessage.Malformed) -> LegacyMessage {

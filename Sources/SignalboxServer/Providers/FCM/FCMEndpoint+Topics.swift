@@ -20,16 +20,25 @@ extension FCMEndpoint {
         _ token: String, of project: String, from source: SourceName, _ operation: FCMOperation,
         _ request: ProviderRequest
     ) -> ProviderVerdict {
-        let query = FormParameters(queryOf: request)
-        let answer: @Sendable () -> ProviderReply = {
-            do throws(GoogleError) {
-                return try reply(to: request.method, token, of: project, from: source, operation, query)
-            } catch {
-                return error.reply
-            }
+        guard ["POST", "PATCH"].contains(request.method) else {
+            return .reply(managed(token, of: project, from: source, operation, request))
         }
-        guard ["POST", "PATCH"].contains(request.method) else { return .reply(answer()) }
-        return body(of: request, operation, source, limit: Self.sendLimit) { _, reply in reply(answer()) }
+        return body(of: request, operation, source, limit: Self.sendLimit) { _, reply in
+            reply(managed(token, of: project, from: source, operation, request))
+        }
+    }
+
+    /// The reply to a request whose body has arrived, if it has one. `token`: as of ``manage(_:of:from:_:_:)``.
+    func managed(
+        _ token: String, of project: String, from source: SourceName, _ operation: FCMOperation,
+        _ request: ProviderRequest
+    ) -> ProviderReply {
+        let query = FormParameters(queryOf: request)
+        do throws(GoogleError) {
+            return try reply(to: request.method, token, of: project, from: source, operation, query)
+        } catch {
+            return error.reply
+        }
     }
 
     /// GET lists or reads, POST subscribes, DELETE ends a subscription, PATCH returns it unchanged. Throws 404 for a

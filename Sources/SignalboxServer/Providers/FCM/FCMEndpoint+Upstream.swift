@@ -6,9 +6,9 @@ import SignalboxNotification
 /// forwards its pushes, and lists the project, accepts them.
 extension FCMEndpoint {
     /// The source that a request with a token of Google's speaks for, if Google accepts the token; nil for a request
-    /// that ``GoogleAccess`` decides on.
-    func sourceToAsk(_ request: ProviderRequest, _ operation: FCMOperation) -> SourceName? {
-        guard case .send(let project) = operation, let source = access.owner(of: project),
+    /// that ``GoogleAccess`` decides on. `project`: of its path.
+    func sourceToAsk(_ request: ProviderRequest, _ project: String) -> SourceName? {
+        guard let source = access.owner(of: project),
             let forwarding = acceptance.forwarding, forwarding.passThrough.mode(of: source) != .capture,
             let authorization = request.header("authorization"), authorization.lowercased().hasPrefix("bearer "),
             !forwarding.isOwnToken(authorization, request)
@@ -16,24 +16,32 @@ extension FCMEndpoint {
         return source
     }
 
-    /// Reads a push whose token Google must accept first. Until then nothing counts for the source: any client can name
-    /// its project.
-    func verdict(on request: ProviderRequest, askingFor source: SourceName, _ project: String) -> ProviderVerdict {
-        body(of: request, .send(project: project), nil, limit: Self.sendLimit) { body, reply in
+    /// Reads a request whose token Google must accept first. Until then nothing counts for the source: any client can
+    /// name its project. Throws 503 for a request that the source must send to Google.
+    func verdict(
+        on request: ProviderRequest, _ operation: FCMOperation, askingFor source: SourceName, _ project: String
+    ) throws(GoogleError) -> ProviderVerdict {
+        if !operation.isForwarded, acceptance.forwarding?.refusesOthers(of: source) == true { throw .notForwarded }
+        return body(of: request, operation, nil, limit: Self.sendLimit) { body, reply in
             ask(about: request, to: project, of: source, reply) {
                 switch acceptance.admission.admit(source, request) {
                 case .refused(let excess): reply(GoogleError.exhausted(excess).reply)
                 case .admitted(let permit):
-                    send(body, to: project, from: source, of: request) { answer in
-                        withExtendedLifetime(permit) { reply(answer) }
+                    let answer: @Sendable (ProviderReply) -> Void = { response in
+                        withExtendedLifetime(permit) { reply(response) }
+                    }
+                    switch operation {
+                    case .subscriptions(_, let registration), .subscription(_, let registration, _):
+                        answer(managed(registration, of: project, from: source, operation, request))
+                    default: send(body, to: project, from: source, of: request, answer)
                     }
                 }
             }
         }
     }
 
-    /// Calls `send` if Google accepts the token of the request for the project. Otherwise replies 401, or 503 if Google
-    /// does not decide.
+    /// Calls `send` if Google accepts the token of the request for the project. Otherwise replies 401, 403 if the
+    /// token may not send messages of the project, or 503 if Google does not decide.
     private func ask(
         about request: ProviderRequest, to project: String, of source: SourceName,
         _ reply: @escaping @Sendable (ProviderReply) -> Void, _ send: @escaping @Sendable () -> Void
@@ -45,10 +53,13 @@ extension FCMEndpoint {
             authorization: authorization, project: project, source: source, peer: request.connection.peer)
         // Unstructured, because the caller is an event loop. The timeout of the upstream ends it.
         Task {
-            switch await proofs.answer(to: claim, at: now(), ask: { await claim.ask(by: forwarding.passThrough) }) {
+            let answer = await proofs.answer(
+                to: claim, at: now(), ask: { await claim.ask(by: forwarding.passThrough) })
+            switch answer {
             case .accepted: send()
-            case .rejected:
-                var refusal = GoogleError.unauthenticated(.unsupported)
+            case .rejected, .forbidden:
+                var refusal: GoogleError =
+                    answer == .forbidden ? .projectForbidden : .unauthenticated(.unsupported)
                 refusal.delay = failures.record(.fcm(refusal.status), from: request.connection)
                 reply(refusal.reply)
             case .unknown: reply(GoogleError.unavailable.reply)
@@ -58,6 +69,11 @@ extension FCMEndpoint {
 }
 
 extension GoogleError {
+    /// Google accepts the token, and does not let it send messages of the project.
+    static let projectForbidden = GoogleError(
+        status: .permissionDenied,
+        message: "Google does not permit this token to send messages of the project: grant its account the permission "
+            + "cloudmessaging.messages.create, and check that the project exists and has the API of FCM switched on.")
     /// A request of a source that forwards its pushes, which the gateway neither forwards nor answers.
     static let notForwarded = GoogleError(
         status: .unavailable,

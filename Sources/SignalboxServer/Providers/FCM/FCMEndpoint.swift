@@ -48,8 +48,8 @@ struct FCMEndpoint: ProviderEndpoint {
         }
         // The assertion in the body identifies the client.
         guard operation != .token else { return try tokenVerdict(on: request) }
-        if case .send(let project) = operation, let source = sourceToAsk(request, operation) {
-            return verdict(on: request, askingFor: source, project)
+        if let project = operation.project, let source = sourceToAsk(request, project) {
+            return try verdict(on: request, operation, askingFor: source, project)
         }
         let source = try source(of: request)
         if !operation.isForwarded, acceptance.forwarding?.refusesOthers(of: source) == true { throw .notForwarded }

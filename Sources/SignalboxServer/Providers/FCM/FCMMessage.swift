@@ -49,8 +49,11 @@ struct FCMMessage: Sendable, Equatable {
         guard let message = root["message"], message.isObject else { throw .recipientMissing }
         target = try Self.target(of: message, isForwarded: isForwarded)
         try Self.checkData(message["data"], "message.data")
-        try Self.checkData(message["android"]?["data"], "message.android.data")
-        try Self.checkLife(of: message["android"]?["ttl"])
+        for name in ["android", "android_v2"] {
+            let android = message.member(name)
+            try Self.checkData(android?["data"], "message.\(name).data")
+            try Self.checkLife(of: android?["ttl"], "message.\(name).ttl")
+        }
         if !isForwarded { try Self.checkSize(of: message) }
     }
 
@@ -124,11 +127,11 @@ struct FCMMessage: Sendable, Equatable {
     }
 
     /// Accepts 0 s to four weeks. A value that is not a duration passes here, because the schema has rejected it.
-    private static func checkLife(of value: JSONValue?) throws(GoogleError) {
+    private static func checkLife(of value: JSONValue?, _ field: String) throws(GoogleError) {
         guard let duration = value?.string.flatMap({ ProtoDuration($0) }) else { return }
         let isTooLong = duration.seconds > longestLife || (duration.seconds == longestLife && duration.hasFraction)
         guard duration.isNegative || isTooLong else { return }
-        throw .invalid("message.android.ttl", "Invalid ttl: it must be from 0s to \(longestLife)s.")
+        throw .invalid(field, "Invalid ttl: it must be from 0s to \(longestLife)s.")
     }
 
     // MARK: Size
@@ -139,10 +142,12 @@ struct FCMMessage: Sendable, Equatable {
         let limit =
             message["topic"]?.isString == true || message["condition"]?.isString == true
             ? largestToTopic : largest
-        let android = message["android"]
+        let (android, second) = (message["android"], message["android_v2"])
         let sizes = [
             bytes(in: message["data"]) + bytes(in: message["notification"]),
             bytes(in: android?["data"] ?? message["data"]) + bytes(in: android?["notification"]),
+            bytes(in: second?["data"] ?? message["data"])
+                + bytes(in: second?["remote_notification"]?["notification"]),
             message["apns"]?["payload"].map { JSONText($0).bytes.count } ?? 0,
         ]
         guard sizes.allSatisfy({ $0 <= limit }) else { throw .tooLarge }

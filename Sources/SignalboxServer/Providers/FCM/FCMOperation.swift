@@ -89,6 +89,14 @@ enum FCMOperation: Equatable, Sendable {
         }
     }
 
+    /// The project that the path names; nil for a path without one.
+    var project: String? {
+        switch self {
+        case .send(let project), .subscriptions(let project, _), .subscription(let project, _, _): project
+        default: nil
+        }
+    }
+
     /// Whether requests can be forwarded to the real push service. The token endpoint is always the gateway's own.
     var isForwarded: Bool {
         switch self {

@@ -15,7 +15,8 @@ enum FCMSchema {
         [
             "name": .string, "token": .string, "topic": .string, "condition": .string, "fid": .string,
             "data": .map(fcm + "Message.DataEntry"), "notification": .message(notification),
-            "android": .message(android), "webpush": .message(webpush), "apns": .message(apns),
+            "android": .message(android), "android_v2": .message(androidV2), "webpush": .message(webpush),
+            "apns": .message(apns),
             "fcm_options": .message(ProtoMessage(fcm + "FcmOptions", ["analytics_label": .string])),
         ])
 
@@ -23,40 +24,62 @@ enum FCMSchema {
     private static let notification = ProtoMessage(
         fcm + "Notification", ["title": .string, "body": .string, "image": .string])
 
-    /// The schema accepts `priority` in lower case too.
+    /// Options for Android.
     private static let android = ProtoMessage(
         fcm + "AndroidConfig",
         [
             "collapse_key": .string,
-            "priority": .enumeration(fcm + "AndroidMessagePriority", ["NORMAL", "HIGH", "normal", "high"]),
+            "priority": .enumeration(fcm + "AndroidMessagePriority", ["NORMAL", "HIGH"]),
             "ttl": .duration, "restricted_package_name": .string, "data": .map(fcm + "AndroidConfig.DataEntry"),
             "notification": .message(androidNotification), "direct_boot_ok": .bool, "bandwidth_constrained_ok": .bool,
             "restricted_satellite_ok": .bool,
             "fcm_options": .message(ProtoMessage(fcm + "AndroidFcmOptions", ["analytics_label": .string])),
         ])
 
-    /// Overrides the template on Android. Colours and names of sounds are only checked to be strings.
-    private static let androidNotification = ProtoMessage(
-        fcm + "AndroidNotification",
+    /// A preview of Google's (firebase.google.com, "Migrate from FCM HTTP v1 API to AndroidConfigV2"; the fields are
+    /// those of firebase-admin-java).
+    private static let androidV2 = ProtoMessage(
+        fcm + "AndroidConfigV2",
         [
-            "title": .string, "body": .string, "icon": .string, "color": .string, "sound": .string, "tag": .string,
-            "click_action": .string, "body_loc_key": .string, "body_loc_args": .repeated(.string),
-            "title_loc_key": .string, "title_loc_args": .repeated(.string), "channel_id": .string, "ticker": .string,
-            "sticky": .bool, "event_time": .timestamp, "local_only": .bool,
-            "notification_priority": .enumeration(
-                fcm + "AndroidNotification.NotificationPriority",
-                [
-                    "PRIORITY_UNSPECIFIED", "PRIORITY_MIN", "PRIORITY_LOW", "PRIORITY_DEFAULT", "PRIORITY_HIGH",
-                    "PRIORITY_MAX",
-                ]),
-            "default_sound": .bool, "default_vibrate_timings": .bool, "default_light_settings": .bool,
-            "vibrate_timings": .repeated(.duration),
-            "visibility": .enumeration(
-                fcm + "AndroidNotification.Visibility", ["VISIBILITY_UNSPECIFIED", "PRIVATE", "PUBLIC", "SECRET"]),
-            "notification_count": .int32, "light_settings": .message(lightSettings), "image": .string,
-            "bypass_proxy_notification": .bool,
-            "proxy": .enumeration(fcm + "Proxy", ["PROXY_UNSPECIFIED", "ALLOW", "DENY", "IF_PRIORITY_LOWERED"]),
+            "collapse_key": .string, "ttl": .duration, "restricted_package_name": .string,
+            "data": .map(fcm + "AndroidConfigV2.DataEntry"), "direct_boot_ok": .bool,
+            "bandwidth_constrained_ok": .bool, "restricted_satellite_ok": .bool,
+            "remote_notification": .message(
+                ProtoMessage(
+                    fcm + "AndroidRemoteNotification",
+                    [
+                        "mutable_content": .bool, "use_as_v1_data_message": .bool,
+                        "notification": .message(
+                            ProtoMessage(
+                                fcm + "AndroidNotificationV2",
+                                androidNotificationFields.merging(["id": .int32]) { first, _ in first })),
+                    ])),
+            "background_sync": .message(ProtoMessage(fcm + "AndroidBackgroundSyncMessage", [:])),
+            "fcm_options": .message(ProtoMessage(fcm + "AndroidFcmOptions", ["analytics_label": .string])),
         ])
+
+    /// Overrides the template on Android. Colours and names of sounds are only checked to be strings.
+    private static let androidNotification = ProtoMessage(fcm + "AndroidNotification", androidNotificationFields)
+
+    private static let androidNotificationFields: [String: ProtoType] = [
+        "title": .string, "body": .string, "icon": .string, "color": .string, "sound": .string, "tag": .string,
+        "click_action": .string, "body_loc_key": .string, "body_loc_args": .repeated(.string),
+        "title_loc_key": .string, "title_loc_args": .repeated(.string), "channel_id": .string, "ticker": .string,
+        "sticky": .bool, "event_time": .timestamp, "local_only": .bool,
+        "notification_priority": .enumeration(
+            fcm + "AndroidNotification.NotificationPriority",
+            [
+                "PRIORITY_UNSPECIFIED", "PRIORITY_MIN", "PRIORITY_LOW", "PRIORITY_DEFAULT", "PRIORITY_HIGH",
+                "PRIORITY_MAX",
+            ]),
+        "default_sound": .bool, "default_vibrate_timings": .bool, "default_light_settings": .bool,
+        "vibrate_timings": .repeated(.duration),
+        "visibility": .enumeration(
+            fcm + "AndroidNotification.Visibility", ["VISIBILITY_UNSPECIFIED", "PRIVATE", "PUBLIC", "SECRET"]),
+        "notification_count": .int32, "light_settings": .message(lightSettings), "image": .string,
+        "bypass_proxy_notification": .bool,
+        "proxy": .enumeration(fcm + "Proxy", ["PROXY_UNSPECIFIED", "ALLOW", "DENY", "IF_PRIORITY_LOWERED"]),
+    ]
 
     /// The colour and the blinking of a device's LED.
     private static let lightSettings = ProtoMessage(

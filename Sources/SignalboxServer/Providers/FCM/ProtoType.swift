@@ -10,7 +10,8 @@ indirect enum ProtoType: Sendable {
     case duration
     /// RFC 3339.
     case timestamp
-    /// Named values; numbers are accepted too.
+    /// Named values in capitals. Their letters may be of either case: firebase-admin-java sends `visibility` in lower
+    /// case. Numbers are accepted too.
     case enumeration(String, [String])
     /// An object with known members.
     case message(ProtoMessage)
@@ -93,7 +94,8 @@ indirect enum ProtoType: Sendable {
         case .double: value.double != nil || value.string.flatMap { Double($0) } != nil
         case .duration: value.string.map { ProtoDuration($0) != nil } ?? false
         case .timestamp: value.utf8.map { Timestamp(iso8601: $0) != nil } ?? false
-        case .enumeration(_, let names): value.string.map { names.contains($0) } ?? (value.integer != nil)
+        case .enumeration(_, let names):
+            value.string.map { names.contains($0.uppercased()) } ?? (value.integer != nil)
         case .message, .map, .structure, .repeated: false
         }
     }

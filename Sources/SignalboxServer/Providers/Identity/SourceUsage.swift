@@ -37,7 +37,7 @@ final class SourceUsage: Sendable {
         var streams = 0
         /// The pushes that the rate permitted at `time`; nil before the first push.
         var tokens: Double?
-        /// When ``tokens`` was computed.
+        /// When ``tokens`` was computed. Never goes back: requests read the clock before they reach the lock.
         var time: NIODeadline
     }
 
@@ -100,10 +100,11 @@ final class SourceUsage: Sendable {
         let admitted = sources.withLock { sources in
             let rate = Double(most)
             var usage = sources[source] ?? Usage(time: now)
-            let added = rate * Double((now - usage.time).nanoseconds) / 1e9
+            let time = max(usage.time, now)
+            let added = rate * Double((time - usage.time).nanoseconds) / 1e9
             let tokens = min(rate, (usage.tokens ?? rate) + added)
             let spent = min(count, Int(tokens))
-            (usage.tokens, usage.time) = (tokens - Double(spent), now)
+            (usage.tokens, usage.time) = (tokens - Double(spent), time)
             sources[source] = usage
             return spent
         }
