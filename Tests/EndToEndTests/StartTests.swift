@@ -120,6 +120,16 @@ import Testing
         }
     }
 
+    @Test func reportsAHostThatIsNotFound() async throws {
+        try await withTemporaryDirectory { directory in
+            let sources = #"{ "sources": { "a": { "auth": { "bearer": ["env:TOKEN"] } } }, "dest"#
+            try write(inbox.replacing("{ \"dest", with: sources), in: directory)
+            let sentence = try await refusal(
+                ["serve", "--listen", "host.invalid:0"], in: directory, environment: ["TOKEN": "t"])
+            #expect(sentence.hasPrefix("signalbox: Cannot listen on host.invalid:0: "))
+        }
+    }
+
     @Test func refusesADataDirectoryInUse() async throws {
         try await withTemporaryDirectory { directory in
             let gateway = try await Gateway.start(in: directory, config: inbox)

@@ -22,6 +22,19 @@ import Testing
         #expect(Self.diff(former, former) == Self.diff("{}", "{}"))
     }
 
+    /// A new file must not change the files after it.
+    @Test func comparesFilesByTheirContents() {
+        let part = """
+            { "destinations": { "crm": { "secret": ["env:A", "env:B"] } },
+              "routes": [ { "name": "a", "match": { "data": { "vendor": ["mce"] } }, "to": ["crm"] } ] }
+            """
+        func files(_ texts: String...) -> [ConfigText] { texts.map { ConfigText(name: "part", bytes: Array($0.utf8)) } }
+        let added = #"{ "routes": [ { "name": "new", "match": {}, "to": ["crm"] } ] }"#
+        let changes = ConfigDiff(from: files("{}", part), to: files("{}", added, part)).changes
+        #expect(changes.map(\.pointer) == ["/routes/0/name", "/routes/0/match", "/routes/0/to/0"])
+        #expect(changes.allSatisfy { $0.from == nil })
+    }
+
     /// A new route must not change all routes after it.
     @Test func comparesRoutesByName() {
         func routes(_ names: String...) -> String {

@@ -116,6 +116,10 @@ import Testing
             "/0/fields/buttons/drops/0/all", "there is no condition here; name at least one"
         ),
         (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"buttons":{"list":"/b","drops":[{"at":"/w","notAmong":[]}]}}}]"#,
+            "/0/fields/buttons/drops/0/notAmong", "there is no text here; name at least one"
+        ),
+        (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","is":"text","length":4}]}]"#,
             "/0/markers/0/length", #""length" needs a "form" next to it"#
         ),

@@ -45,7 +45,8 @@ package struct ConfigDiff: Sendable, Equatable {
 struct ConfigValues {
     /// A string, a number, a boolean, null, or an empty object or array.
     struct Value {
-        /// The path. A named element has its name instead of its index, any other element its file and index.
+        /// The path. A named element has its name instead of its index, another element of an array of the whole config
+        /// its file and index.
         let key: String
         /// To the value in its file. Masked: ends with `…` at the name of an unknown option.
         let pointer: String
@@ -68,7 +69,7 @@ struct ConfigValues {
             let parser = JSONParser()
             withExtendedLifetime(parser) {
                 guard let root = try? parser.parse(file.bytes) else { return }
-                // Positions of unnamed elements are those of their file.
+                // Positions of unnamed routes are those of their file.
                 read(root, [], key: "", pointer: "", file: number)
             }
         }
@@ -87,7 +88,9 @@ struct ConfigValues {
         } else if value.isArray, !value.isEmptyContainer {
             for (index, element) in value.elements.enumerated() {
                 let name = element.isObject ? element["name"]?.string : nil
-                let token = name.map { "/=" + JSONPointer.escape($0) } ?? "/\(file).\(index)"
+                // Only arrays of the whole config are in several files. The number of a file changes with the others.
+                let position = path.count == 1 ? "\(file).\(index)" : "\(index)"
+                let token = "/" + (name.map { "=" + JSONPointer.escape($0) } ?? position)
                 read(element, path + [String(index)], key: key + token, pointer: pointer + "/\(index)", file: file)
             }
         } else if !path.isEmpty {

@@ -83,7 +83,10 @@ extension CatalogueForm {
         if let expected = value["equalsIgnoringCase"] { return text(expected).map { .equalsIgnoringCase($0) } }
         if let expected = value["startsWith"] { return text(expected).map { .startsWith($0) } }
         if let expected = value["host"] { return text(expected).map { .host($0) } }
-        if let words = value["notAmong"] { return .notAmong(list(words).compactMap { text($0) }) }
+        if let list = value["notAmong"] {
+            if list.isEmptyContainer { record(list, "there is no text here; name at least one") }
+            return .notAmong(self.list(list).compactMap { text($0) })
+        }
         return .present
     }
 }

@@ -107,6 +107,8 @@ package struct ListenError: Error, CustomStringConvertible {
         switch error {
         case let error as IOError:
             ListenError(address: address, reason: String(cString: strerror(error.errnoCode)), option: option)
+        case let error as SocketAddressError.UnknownHost:
+            ListenError(address: address, reason: error.errorDescription, option: option)
         case let error as SocketAddressError: ListenError(address: address, reason: "\(error)", option: option)
         default: error
         }
