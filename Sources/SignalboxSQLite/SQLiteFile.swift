@@ -130,9 +130,9 @@ final class SQLiteFile: Sendable {
 
     /// Performs a write transaction on the writer's connection. `body` receives its time. Before `body`, all waits
     /// follow a clock that was set, so that no transaction mixes times of two clocks. Takes the write lock at the
-    /// start (`BEGIN IMMEDIATE`) and waits up to ``busyTime`` for another process. Rolls back when `body` throws, and
-    /// rethrows the error. After the commit it makes a checkpoint if it is time for one, and wakes all lanes after a
-    /// jump of the clock.
+    /// start (`BEGIN IMMEDIATE`) and waits up to ``busyTime`` for another process, next to the owner up to
+    /// ``busyTimeOfCommands``. Rolls back when `body` throws, and rethrows the error. After the commit it makes a
+    /// checkpoint if it is time for one, and wakes all lanes after a jump of the clock.
     func transaction<T>(in db: Database, _ body: (Date) throws -> T) throws -> T {
         let time = clock.read()
         var isMoved = false

@@ -6,7 +6,7 @@ package import SignalboxStore
 extension SQLiteQueue {
     /// Durable when it returns. In a transaction of its own, unlike the actions of changes.
     package func record(_ action: OperatorAction, count: Int?) async throws(StoreError) {
-        try await write { db, now in _ = try db.record(action, count: count, at: now) }
+        try await write(requiringPlace: true) { db, now in _ = try db.record(action, count: count, at: now) }
     }
 
     /// Walks down the primary key. One snapshot. Conditions without an index are evaluated row by row, which

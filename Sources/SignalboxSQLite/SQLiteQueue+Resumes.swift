@@ -19,9 +19,15 @@ extension SQLiteQueue {
         let found = try await file.read { try $0.backoffEnds() }
         let now = now.milliseconds
         let resumed = recordedBackoffs.withLock { present in
-            let resumed = recorded.keys.filter { destination in
-                present[destination] == recorded[destination] && found[destination] != recorded[destination]
-                    && found[destination] ?? now <= now
+            var resumed: [DestinationName] = []
+            for (destination, end) in recorded where present[destination] == end && found[destination] != end {
+                guard let moved = found[destination], moved > now else {
+                    resumed.append(destination)
+                    continue
+                }
+                // Otherwise it would look like a resume once it has passed. A resume may be ahead by a step of the
+                // clock that moves no waits.
+                if moved > now + 2000 { present[destination] = moved }
             }
             for destination in resumed { present[destination] = nil }
             return resumed

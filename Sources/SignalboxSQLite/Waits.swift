@@ -28,7 +28,10 @@ enum Waits {
                 AND (begun > 0 OR id NOT IN (SELECT delivery FROM media_waits))
             """, ["jump": jump, "first": first])
         try db.run("UPDATE media SET due = due + ? WHERE state = 'resting'", [jump])
-        // The lanes measure a backoff by their own clock; operators read these times.
-        try db.run("UPDATE backoffs SET since = since + ?, until = until + ?", [jump, jump])
+        // The lanes measure a backoff by their own clock; operators read these times. An end that has passed stays: a
+        // changed one would count as a resume by another process.
+        try db.run(
+            "UPDATE backoffs SET since = since + :jump, until = until + :jump WHERE until > :former",
+            ["jump": jump, "former": now.milliseconds - jump])
     }
 }

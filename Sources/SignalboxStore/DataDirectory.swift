@@ -32,10 +32,13 @@ package final class DataDirectory: Sendable {
         for parent in parents { try sync(parent) }
         guard Self.takesLock(lock, within: patience) else {
             let owner = try? String(contentsOfFile: path + "/lock", encoding: .utf8)
-            throw .inUse(path: path, by: owner?.trimmingCharacters(in: .whitespacesAndNewlines))
+                .trimmingCharacters(in: .whitespacesAndNewlines)
+            throw .inUse(path: path, by: owner?.isEmpty == false ? owner : nil)
         }
         let process = "\(getpid())\n"
-        guard ftruncate(lock, 0) == 0, pwrite(lock, process, process.utf8.count, 0) > 0 else {
+        let isWritten = ftruncate(lock, 0) == 0 && pwrite(lock, process, process.utf8.count, 0) > 0
+        // The number is for messages only. On a full disk the queue decides whether the start fails, and how.
+        guard isWritten || errno == ENOSPC || errno == EDQUOT else {
             throw .directory(path: path, reason: Self.lastError)
         }
     }

@@ -120,6 +120,14 @@ import Testing
             #expect(!queue.takeResumed(crm))
             let seen = try #require(try await queue.statuses()[crm])
             #expect(seen.word == "throttled" && seen.since == clock.now && seen.until == clock.now + 30)
+            // The next tick sees the change. The record of an open breaker outlasts its end.
+            try await queue.tick()
+            clock.advance(by: 31)
+            try await queue.tick()
+            #expect(!queue.takeResumed(crm))
+            clock.set(by: jump)
+            for _ in 0..<2 { try await queue.tick() }
+            #expect(!queue.takeResumed(crm))
             try await queue.set(nil, of: crm)
             #expect(try await queue.statuses().isEmpty)
         }

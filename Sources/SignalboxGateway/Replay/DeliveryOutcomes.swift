@@ -43,16 +43,26 @@ package struct DeliveryOutcomes: Sendable {
     }
 
     /// For a queue that other gateways use. `own`: the ends that this process recorded, which may include a few of
-    /// other senders. `appended`: deliveries that this process added. `continues`: whether an earlier process added
-    /// some of the run, any number of which may wait. `after`: of the whole queue, at the end.
-    package init(own: [DestinationName: [DeliveryRecord.State: Int]], appended: Int, continues: Bool, after: Counts) {
+    /// other senders. `appended`: deliveries that this process added, by destination: an end at one destination must
+    /// not hide a delivery that waits for another. `continues`: whether an earlier process added some of the run, any
+    /// number of which may wait. `after`: of the whole queue, at the end.
+    package init(
+        own: [DestinationName: [DeliveryRecord.State: Int]], appended: [DestinationName: Int], continues: Bool,
+        after: Counts
+    ) {
         let ends = Counts(states: own, scheduled: 0)
         (delivered, dead, expired) = (ends.total(.delivered), ends.total(.dead), ends.total(.expired))
-        let left = max(0, appended - delivered - dead - expired)
-        let own = min(left, after.total(.waiting))
-        waiting = continues ? after.total(.waiting) : own
+        var (left, waitingOfRun) = (0, 0)
+        for (destination, count) in appended {
+            let ended = own[destination, default: [:]]
+            let rest = max(
+                0, count - ended[.delivered, default: 0] - ended[.dead, default: 0] - ended[.expired, default: 0])
+            left += rest
+            waitingOfRun += min(rest, after.states[destination]?[.waiting] ?? 0)
+        }
+        waiting = continues ? after.total(.waiting) : waitingOfRun
         scheduled = min(waiting, after.scheduled)
-        others = left - own
+        others = left - waitingOfRun
     }
 
     /// Deliveries that were not made. Scheduled and expired ones are not failures, and neither are those of other

@@ -1,5 +1,6 @@
 import SignalboxNotification
 import SignalboxStore
+import Synchronization
 
 /// A replay through the durable queue of a data directory, to the destinations. The process owns the data directory
 /// meanwhile, and the destinations receive the events from it.
@@ -9,7 +10,7 @@ package struct QueueReplay {
     private let session: ReplaySession
     private let recording: Recording
     /// Deliveries that the run appended; repeats of an earlier run are not among them.
-    private let appended = Counter()
+    private let appended = AppendedDeliveries()
     /// The failure rules of the config; nil if the run applies none.
     private let failures: RecordedFailures?
 
@@ -77,7 +78,8 @@ package struct QueueReplay {
             return DeliveryOutcomes(before: before, after: after)
         }
         return DeliveryOutcomes(
-            own: gateway.queue.health.ends.values, appended: appended.value, continues: session.continues, after: after)
+            own: gateway.queue.health.ends.values, appended: appended.values, continues: session.continues,
+            after: after)
     }
 
     /// Waits until every other process that holds deliveries has shown that it lives, or was declared gone: a process
@@ -166,7 +168,7 @@ package struct QueueReplay {
             preconditionFailure("An append without a request cannot repeat a request.")
         }
         for (index, routed) in full.events.enumerated() {
-            if repeats[index] == nil { appended.add(routed.allDeliveries) }
+            if repeats[index] == nil { appended.add(routed) }
             session.add(
                 vendor: routed.event.vendor.name, routes: routed.routes, warnings: routed.event.warnings,
                 isRepeat: repeats[index] != nil)
@@ -236,7 +238,18 @@ private struct QueueChunk {
     }
 }
 
-extension RoutedEvent {
-    /// The number of its deliveries, and those of its followers.
-    fileprivate var allDeliveries: Int { followers.reduce(deliveries.count) { $0 + $1.allDeliveries } }
+/// Counts deliveries by their destination. A class because the copies of a replay share it.
+private final class AppendedDeliveries: Sendable {
+    private let counts = Mutex<[DestinationName: Int]>([:])
+
+    /// Adds the deliveries of an event and of its followers.
+    func add(_ routed: RoutedEvent) {
+        counts.withLock { counts in
+            for delivery in routed.deliveries { counts[delivery.destination, default: 0] += 1 }
+        }
+        for follower in routed.followers { add(follower) }
+    }
+
+    /// Destinations without a delivery are missing.
+    var values: [DestinationName: Int] { counts.withLock { $0 } }
 }

@@ -9,7 +9,7 @@ import SignalboxNotification
 /// Serves the files that events link to.
 ///
 /// Without signed links, every client that knows a file's name may get it. The name is a digest of 256 bits. Only
-/// events contain it, and answers to operators who may read content.
+/// events and answers to operators who may read content contain it.
 struct MediaAPI: Sendable {
     /// Finds files by digest; never by a path of the client.
     let store: MediaStore

@@ -97,7 +97,7 @@ struct Serve: AsyncParsableCommand {
             try await gateway.prepare()
             return GatewaySlot(gateway, isOpen: true)
         } catch let error as StoreError {
-            if opening.database == nil, case .unavailable = error {
+            if opening.mayPass(error) {
                 _ = refuse("\(error)")
                 throw ExitCode.temporary
             }

@@ -49,7 +49,7 @@ struct FCMMessage: Sendable, Equatable {
         guard let message = root["message"], message.isObject else { throw .recipientMissing }
         target = try Self.target(of: message, isForwarded: isForwarded)
         try Self.checkData(message["data"], "message.data")
-        for name in ["android", "android_v2"] {
+        for name in ["android", "android_v2", "androidV2"] {
             let android = message.member(name)
             try Self.checkData(android?["data"], "message.\(name).data")
             try Self.checkLife(of: android?["ttl"], "message.\(name).ttl")
@@ -142,12 +142,12 @@ struct FCMMessage: Sendable, Equatable {
         let limit =
             message["topic"]?.isString == true || message["condition"]?.isString == true
             ? largestToTopic : largest
-        let (android, second) = (message["android"], message["android_v2"])
+        let (android, second) = (message["android"], message["android_v2"] ?? message["androidV2"])
+        let remote = second?["remote_notification"] ?? second?["remoteNotification"]
         let sizes = [
             bytes(in: message["data"]) + bytes(in: message["notification"]),
             bytes(in: android?["data"] ?? message["data"]) + bytes(in: android?["notification"]),
-            bytes(in: second?["data"] ?? message["data"])
-                + bytes(in: second?["remote_notification"]?["notification"]),
+            bytes(in: second?["data"] ?? message["data"]) + bytes(in: remote?["notification"]),
             message["apns"]?["payload"].map { JSONText($0).bytes.count } ?? 0,
         ]
         guard sizes.allSatisfy({ $0 <= limit }) else { throw .tooLarge }
