@@ -46,7 +46,7 @@ extension NodeMeasure {
         var times: [Double] = []
         var wakes = wakes.makeAsyncIterator()
         for _ in 0..<rounds {
-            // At any moment between two looks.
+            // At a random time between two ticks.
             try await Task.sleep(for: .milliseconds(.random(in: 0..<200)))
             try await full.append(events(1))
             let start = ContinuousClock.now

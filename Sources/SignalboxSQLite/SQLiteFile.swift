@@ -37,8 +37,8 @@ final class SQLiteFile: Sendable {
     /// Seconds that SQLite waits for the lock of another process. A commit may wait behind one other write that waits
     /// for that lock; both together end before ``StoreLimits/patience``.
     static let busyTime: TimeInterval = 7
-    /// The same next to the owner. No request waits for a command, and SQLite polls for the lock, which a busy gateway
-    /// on a slow disk takes again at once.
+    /// The same for a command next to a gateway. It is longer, because no request waits for a command. SQLite polls for
+    /// the lock, and a busy gateway on a slow disk releases it only for a short time.
     static let busyTimeOfCommands: TimeInterval = 60
 
     /// The most kilobytes of pages that the writer keeps in memory.
@@ -160,14 +160,14 @@ final class SQLiteFile: Sendable {
         return result
     }
 
-    /// Throws ``StoreError/unavailable(reason:)`` if the open file or its log is no longer the one at its path, because
-    /// it was removed, moved or replaced: no later process would find what is written to it
-    /// (sqlite.org/howtocorrupt.html, 4.2). `db`: any connection to the file. Costs two calls of `stat`.
+    /// Throws ``StoreError/unavailable(reason:)`` if the open file or its log is no longer at its path, because it was
+    /// removed, moved or replaced. No later process would find a write to it (sqlite.org/howtocorrupt.html, 4.2). `db`:
+    /// any connection to the file. Costs two calls of `stat`.
     func requirePlace(of db: Database) throws {
         var hasMoved: CInt = 0
         let code = sqlite3_file_control(db.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
         if code == SQLITE_OK, hasMoved != 0 { throw Self.moved("queue.db") }
-        // SQLite asks for the file only. It keeps one log as long as the file is open.
+        // SQLITE_FCNTL_HAS_MOVED does not check the log. SQLite uses the same log as long as the file is open.
         let found = FileNumber(of: path + "-wal")
         let isInPlace = log.withLock { log in
             if log == nil { log = found }
@@ -189,7 +189,7 @@ final class SQLiteFile: Sendable {
     }
 }
 
-/// Tells a file from others that have, or had, its path.
+/// Identifies a file independently of its path.
 private struct FileNumber: Equatable {
     let device: dev_t
     let number: ino_t

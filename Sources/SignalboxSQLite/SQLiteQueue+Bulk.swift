@@ -7,7 +7,7 @@ package import SignalboxStore
 ///
 /// A change works in steps: a read finds the next deliveries, and a short transaction changes those that still match.
 /// So a search through a large queue does not hold the lock of the writer, and new events wait for one step at most.
-/// Next to the owner, a rest after each step lets the owner take the lock.
+/// In a command next to a gateway, a pause after each step lets the gateway take the lock.
 extension SQLiteQueue {
     /// The most deliveries that one step changes.
     private static let bulkStep = 500
@@ -176,8 +176,8 @@ extension SQLiteQueue {
         if rest > .zero { try? await Task.sleep(for: rest) }
     }
 
-    /// SQLite polls for the lock every 100 ms, so a gateway would rarely find it free between two steps of a command.
-    /// Writes of the owner wait in one line and need no rest.
+    /// The pause after a step that took this time. SQLite polls for the lock every 100 ms, so a gateway would rarely
+    /// find it free between two steps of a command. The owner's own writes wait in one queue and need no pause.
     static func rest(after time: Duration, isOwner: Bool) -> Duration {
         isOwner ? .zero : min(max(time, .milliseconds(1)), .milliseconds(100))
     }

@@ -5,8 +5,8 @@ package import SignalboxStore
 
 /// The counts that metrics show. Their cost does not grow with the queue.
 extension SQLiteQueue {
-    /// Reads the ledger, and of each destination with waiting deliveries the first one of its index. `oldestDue` is
-    /// nil unless a delivery is overdue. One snapshot. Destinations that never had a delivery are missing.
+    /// Reads the ledger, and the first waiting delivery of each destination by an index, in one snapshot. `oldestDue`
+    /// is nil unless a delivery is overdue. The result has no destination that never had a delivery.
     package func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges] {
         let now = now.milliseconds
         return try await file.read { db in
@@ -43,8 +43,8 @@ extension SQLiteQueue {
         }
     }
 
-    /// The queue's file with its write-ahead log and shared memory, as the file system counts them. Three calls of
-    /// the system, or five.
+    /// The size of the queue's file, its write-ahead log and its shared memory, as the file system counts them. Makes
+    /// three or five system calls.
     package func space() throws(StoreError) -> StoreSpace {
         var used: Int64 = 0
         for suffix in ["", "-wal", "-shm"] {

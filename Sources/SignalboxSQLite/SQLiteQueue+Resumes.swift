@@ -11,8 +11,8 @@ extension SQLiteQueue {
     package func takeResumed(_ destination: DestinationName) -> Bool { file.lanes.takeResumed(destination) }
 
     /// Tells the lanes whose recorded backoffs another process ended. Reads the file only while a destination backs
-    /// off. A backoff that this process records meanwhile is compared at the next tick. A changed end that is still to
-    /// come is not a resume: the backoff has followed a clock that was set.
+    /// off. A backoff that this process records meanwhile is compared at the next tick. A changed end in the
+    /// future is not treated as a resume: usually, the end was shifted because the clock was set.
     func adoptResumes() async throws(StoreError) {
         let recorded = recordedBackoffs.withLock(\.self)
         guard !recorded.isEmpty else { return }
@@ -25,8 +25,8 @@ extension SQLiteQueue {
                     resumed.append(destination)
                     continue
                 }
-                // Otherwise it would look like a resume once it has passed. A resume may be ahead by a step of the
-                // clock that moves no waits.
+                // Remembers a shifted end, which would otherwise look like a resume once it has passed. An end up to
+                // 2 s ahead may be a resume: steps of the clock up to this size shift no ends.
                 if moved > now + 2000 { present[destination] = moved }
             }
             for destination in resumed { present[destination] = nil }

@@ -1,10 +1,10 @@
 package import Testing
 
-/// The bound of every wait of the tests' peers and processes. A wait that exceeds it fails its test and says what did
-/// not come, instead of hanging up to the time limit of the suite.
+/// The time limit of every wait for a peer or a process in tests. A wait that exceeds it fails its test with the name
+/// of the missing thing, instead of blocking until the time limit of the suite.
 package enum WaitBound {
-    /// More than any wait takes when all tests run at once on a busy machine, and than the longest silence of a
-    /// program: five minutes.
+    /// Longer than any wait when all tests run at once on a busy machine, and longer than the longest silence of a
+    /// program, which is five minutes.
     package static let time: Duration = .seconds(600)
 
     /// Starts the bound of one wait. Cancel the task when the wait is over. `awaited`: the missing thing, for the

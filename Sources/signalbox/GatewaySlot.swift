@@ -83,8 +83,8 @@ struct WhenOpen: Service, CustomStringConvertible {
     }
 }
 
-/// Opens the store as soon as its database can be reached. Ends then, unless other services of its group need it to
-/// stay.
+/// Opens the store as soon as its database can be reached. Then waits for the shutdown, because a service that ends
+/// earlier would end its group.
 struct StoreOpening: Service, CustomStringConvertible {
     let description = "StoreOpening"
     /// How long it waits between two attempts.
@@ -100,8 +100,8 @@ struct StoreOpening: Service, CustomStringConvertible {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             var refusal: StoreError?
-            // Kept after a failure: each store has sessions of its own, which a server that waits for a standby does
-            // not end.
+            // Used again after a failure of `activate`. A further store would open further sessions, and a server that
+            // waits for a standby does not end the former ones.
             var found: Gateway?
             while !Task.isCancelled, !slot.isOpen {
                 do {
@@ -110,7 +110,7 @@ struct StoreOpening: Service, CustomStringConvertible {
                     try await activate(gateway)
                     return slot.open(gateway)
                 } catch StoreError.unreachable {
-                    // The connection reports it once.
+                    // The connection has logged it.
                     refusal = nil
                 } catch let error as StoreError {
                     if refusal != error { logger.error("Store cannot be opened.", metadata: ["error": "\(error)"]) }
@@ -118,7 +118,7 @@ struct StoreOpening: Service, CustomStringConvertible {
                 } catch {
                     logger.error("Store cannot be opened.", metadata: ["error": "\(error)"])
                 }
-                // No event says that a database can be reached: only an attempt finds out.
+                // Only an attempt shows whether a database can be reached.
                 do { try await Task.sleep(for: Self.pause) } catch { return }
             }
         }

@@ -2,7 +2,7 @@ import Foundation
 import SignalboxNotification
 import Testing
 
-/// A file below `Fixtures/kinds/<kind>/` with its expected properties. The folder is searched.
+/// A file below `Fixtures/kinds/<kind>/` with its expected properties. Tests read all of them.
 struct MediaFixture: Sendable, CustomStringConvertible {
     let kind: MediaKind
     let name: String

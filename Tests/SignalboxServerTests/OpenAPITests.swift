@@ -94,7 +94,7 @@ import Testing
         #expect(required == ["id", "destination"])
     }
 
-    /// Values that the handlers accept and refuse, against the patterns that clients read.
+    /// The patterns in the document accept and reject the same values as the handlers.
     @Test(
         arguments: [
             ("GET /v1/deliveries", "status", ["503", "5xx", "4XX", "100"], ["600", "0xx", "+50", "5xxx", "", "5"]),
@@ -120,7 +120,7 @@ import Testing
         for text in refused { #expect(!matches(text), "\(name)=\(text)") }
     }
 
-    /// A body with neither would be answered 400.
+    /// The gateway answers a body with neither member with 400.
     @Test func aBulkChangeIsAPreviewOrARun() throws {
         let schemas = try #require((try Self.document()["components"] as? Object)?["schemas"] as? [String: Object])
         let steps = try #require(schemas["BulkRequest"]?["oneOf"] as? [Object])
@@ -210,7 +210,7 @@ import Testing
             ])
     }
 
-    /// Words that clients switch over.
+    /// Clients distinguish cases by these words.
     @Test func schemasListTheWordsOfTheCode() throws {
         let schemas = try #require((try Self.document()["components"] as? Object)?["schemas"] as? [String: Object])
         func words(_ name: String, _ path: String...) -> Set<String> {

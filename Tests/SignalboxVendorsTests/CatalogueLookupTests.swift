@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignalboxNotification
 
-/// Two ways lead to a value: paths of keys alone are looked up, all others are walked. Both give the same value.
+/// Paths of keys alone are looked up; all others are walked. A look-up and a walk find the same value.
 @Suite struct CatalogueLookupTests {
     /// The paths of the markers of all entries.
     private static let paths = Catalogue.builtIn.markers.flatMap(\.marker.conditions).compactMap(\.path)

@@ -145,9 +145,9 @@ package struct LiveTail: Sendable {
         return answer
     }
 
-    /// Decides whether to connect again. A gateway that restarted does not know the position. A failure of the first
-    /// connection is final, and so is another server's answer. After a connection that was open, statuses from 500 on
-    /// are not.
+    /// Decides whether to connect again; throws if not. Throws if the first connection fails, or if the server is not a
+    /// gateway. After a connection has been open, lost connections and statuses from 500 on permit another attempt. A
+    /// gateway that restarted does not know the position.
     private func check(
         _ answer: Result<OutboundReply, TransportError>, hasConnected: Bool, _ position: inout String?
     ) throws(CommandFailure) {
@@ -164,7 +164,7 @@ package struct LiveTail: Sendable {
     }
 }
 
-/// False for the page of another server.
+/// True for a stream of server-sent events; false for a page of a server that is not a gateway.
 private func isEventStream(_ headers: [String: String]) -> Bool {
     headers["content-type", default: ""].lowercased().hasPrefix("text/event-stream")
 }

@@ -59,8 +59,8 @@ package struct DeliveryChange: Sendable {
             .sentence(verb)
     }
 
-    /// Changes the deliveries, with the operator's consent, and returns their number. Deliveries that were never
-    /// delivered are purged only if they have been counted, so no question is evaded. Throws
+    /// Changes the deliveries, with the operator's consent, and returns their number. A purge removes undelivered ones
+    /// only if they were counted before, so none is removed without the question. Throws
     /// ``CommandFailure/refused(_:)`` without consent; no delivery has changed then.
     private func run(in queue: any InspectionStore) async throws -> Int {
         let filter = try conditions.filter(now: Date())

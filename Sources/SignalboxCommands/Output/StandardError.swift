@@ -25,8 +25,8 @@ package enum StandardError {
     /// True if output to standard error uses colours.
     package static var hasColor: Bool { isTerminal && StandardOutput.wantsColor }
 
-    /// Tells a person at the terminal that the command waits for their input. `paths`: the inputs, where `-` and
-    /// nothing mean standard input. `noun`: what to type, in the plural.
+    /// Tells a person at the terminal that the command waits for their input. `paths`: the inputs. `-` or an
+    /// empty list means standard input. `noun`: the text to type, such as `payloads` or `a payload`.
     package static func announceInput(_ paths: [String], of noun: String) {
         guard paths.isEmpty || paths.contains("-"), isatty(STDIN_FILENO) == 1 else { return }
         write("Reading \(noun) from standard input; end with ^D.\n")

@@ -20,8 +20,8 @@ struct TypeInfo: Sendable {
         (self.kind, self.limits, self.schema, self.members) = (kind, limits, schema, members)
     }
 
-    /// False for an empty array or string if the schema requires an element or a character. As a default, such a value
-    /// stands for an absent option.
+    /// Whether the schema permits this default. An empty array or string that it does not permit stands for an absent
+    /// option, and is not documented as a default.
     func permits(_ value: JSONNode) -> Bool {
         let bounds = schema.members.map(\.key)
         if value == .array([]) { return !bounds.contains("minItems") }

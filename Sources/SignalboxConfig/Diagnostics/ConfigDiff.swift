@@ -45,8 +45,8 @@ package struct ConfigDiff: Sendable, Equatable {
 struct ConfigValues {
     /// A string, a number, a boolean, null, or an empty object or array.
     struct Value {
-        /// The path. A named element has its name instead of its index, another element of an array of the whole config
-        /// its file and index.
+        /// The path. A named element has its name in place of its index. An unnamed element of a top-level array has
+        /// the number of its file before its index.
         let key: String
         /// To the value in its file. Masked: ends with `…` at the name of an unknown option.
         let pointer: String
@@ -88,7 +88,8 @@ struct ConfigValues {
         } else if value.isArray, !value.isEmptyContainer {
             for (index, element) in value.elements.enumerated() {
                 let name = element.isObject ? element["name"]?.string : nil
-                // Only arrays of the whole config are in several files. The number of a file changes with the others.
+                // Only top-level arrays are spread over several files. In other arrays, the number of the file would
+                // change the keys whenever a file is added before it.
                 let position = path.count == 1 ? "\(file).\(index)" : "\(index)"
                 let token = "/" + (name.map { "=" + JSONPointer.escape($0) } ?? position)
                 read(element, path + [String(index)], key: key + token, pointer: pointer + "/\(index)", file: file)

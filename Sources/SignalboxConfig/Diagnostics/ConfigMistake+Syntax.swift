@@ -9,7 +9,7 @@ extension ConfigMistake {
     /// excerpt would not be readable, and could have a secret.
     package init(_ error: JSONError, file: Int, in text: [UInt8], of carrier: Carrier = .file) {
         if Self.isMisspelled(error.reason) || error.reason == .invalidUTF8, Self.isWide(text) {
-            // In every encoding, the first four bytes of a character other than NUL have one that is not zero.
+            // Four zero bytes can only be NUL characters, in UTF-8, UTF-16 and UTF-32.
             let words =
                 text.starts(with: [0, 0, 0, 0])
                 ? "the \(carrier.rawValue) begins with NUL bytes, as after a power failure; restore it"

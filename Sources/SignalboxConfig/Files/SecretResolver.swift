@@ -8,9 +8,9 @@ package import SignalboxNotification
 /// Reads files at each call, so a reload sees replaced files. The environment of a process does not change: variables
 /// that change are in `gateway.environmentFile`, which ``reading(_:)`` adds.
 package struct SecretResolver: Sendable {
-    /// Refusals begin with it if the config's files are not known.
+    /// The path of the config. Refusals begin with it if the files of the config are not known.
     private let path: String
-    /// The config's files, in which refusals point to the option; empty if they are not known.
+    /// The files of the config, for the position of the option in refusals. Empty if they are not known.
     private var files: [ConfigText] = []
     /// The variables of the process.
     let environment: [String: String]
@@ -31,7 +31,7 @@ package struct SecretResolver: Sendable {
         return resolver
     }
 
-    /// This resolver for a config that was read from these files.
+    /// Returns this resolver with the files that the config was read from.
     package func locating(in files: [ConfigText]) -> SecretResolver {
         var resolver = self
         resolver.files = files

@@ -58,7 +58,7 @@ extension GatewayConfig.FCM {
 
     private static let needsTokens = "this needs an array of 1 to 100 references to access tokens, \"tokens\""
 
-    /// The alphabet of project ids and of project numbers, more widely: emulators use ids of their own.
+    /// A project id or a project number. Accepts more characters than Google does, because emulators use other ids.
     private static let projectName = OptionType<String>.string(
         "project id", pattern: "^[A-Za-z0-9._:-]{1,128}$", write: { .string($0) }
     ) {

@@ -18,7 +18,7 @@ struct CaptureRing: Sendable {
     private(set) var last: Int64 = 0
     /// The highest number of an identified sender that was dropped because of a limit; 0 before the first.
     private(set) var dropped: Int64 = 0
-    /// The same for refused pushes.
+    /// The highest number of a refused push that was dropped because of a limit; 0 before the first.
     private(set) var droppedRefused: Int64 = 0
     /// Setting smaller limits drops captures at once.
     var limits: GatewayConfig.Captures { didSet { trim() } }
@@ -27,7 +27,7 @@ struct CaptureRing: Sendable {
 
     var count: Int { identified.count + refused.count }
 
-    /// The highest number that was dropped of the captures that the selection might have; 0 before the first.
+    /// The highest number of a dropped capture that the selection might have contained; 0 before the first.
     func dropped(from selection: CaptureSelection) -> Int64 {
         selection.mayHaveRefused ? max(dropped, droppedRefused) : dropped
     }

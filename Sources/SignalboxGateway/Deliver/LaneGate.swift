@@ -29,15 +29,15 @@ final class LaneGate: Sendable {
         var uncertainClaims: Int?
         /// Counts failures in a row.
         var breaker: Breaker
-        /// Whether the breaker is open because that of another process is.
+        /// Whether this breaker is open only because the breaker of another process is open.
         var isFollowing = false
-        /// Whether an answer to this process is yet to end the breakers of the others.
+        /// Whether the next answer to this process must also close the breakers of other processes.
         var endsOthers = false
         /// When the destination last answered.
         var answeredAt: Duration?
         /// Nil without a rate.
         var bucket: AttemptRate?
-        /// Until when this process may probe, as the store said.
+        /// Until when the store permits this process to probe.
         var probesUntil: Duration?
         /// When the lane may request the probe again.
         var asksProbeAt: Duration?

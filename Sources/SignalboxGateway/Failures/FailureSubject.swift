@@ -28,8 +28,8 @@ struct FailureSubject: Sendable {
         token = data?["target"]?["token"]?.string
     }
 
-    /// Whether a payload is a message to Expo's push service, which a token of Expo in its `to` proves. The platform
-    /// of its event may be that of FCM, whose legacy protocol has messages of the same form.
+    /// Whether the payload of an event is a message to Expo's push service: a token of Expo in `to` proves it. The
+    /// event may name FCM as its platform, because messages of FCM's legacy protocol have the same form.
     private static func isToExpo(_ data: JSONValue?) -> Bool {
         guard data?["vendor"]?.string == "expo" else { return false }
         let evidence = data?["detection"]?["evidence"]?.elements.compactMap(\.string) ?? []

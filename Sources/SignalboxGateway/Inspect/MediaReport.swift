@@ -36,7 +36,7 @@ extension MediaFileRecord {
 
 extension JSONWriter {
     /// Writes the properties of a stored file into an open object. Absent ones are left out. `hidesDigest`: without the
-    /// digest, which leads to the file unless links are signed.
+    /// digest, which is enough to fetch the file unless links are signed.
     package mutating func members(of file: MediaFile, hidesDigest: Bool = false) {
         if !hidesDigest { member("sha256", file.sha256) }
         member("contentType", file.contentType)

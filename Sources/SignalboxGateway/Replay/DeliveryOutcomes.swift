@@ -23,16 +23,17 @@ package struct DeliveryOutcomes: Sendable {
     let delivered: Int
     let dead: Int
     let expired: Int
-    /// All deliveries that wait, not all of which need be of the run. Next to other gateways, only those of the run,
-    /// unless it continues an earlier one.
+    /// All waiting deliveries, including those of earlier runs. Next to other gateways: those of this run only, unless
+    /// it continues an earlier one.
     let waiting: Int
     /// Waiting deliveries whose scheduled time has not come.
     let scheduled: Int
     /// Deliveries of the run that other gateways ended; nil for a queue of one process.
     let others: Int?
 
-    /// For a queue of one process. Deliveries of earlier runs that ended in between count too. So the difference of two
-    /// counts would not tell how many of this run wait.
+    /// For a queue of one process. The ended deliveries include those of earlier runs that ended during this run.
+    /// Waiting deliveries are therefore not counted as a difference: one of an earlier run that ended would hide one of
+    /// this run that waits.
     package init(before: Counts, after: Counts) {
         delivered = after.total(.delivered) - before.total(.delivered)
         dead = after.total(.dead) - before.total(.dead)

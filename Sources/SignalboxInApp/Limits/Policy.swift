@@ -124,8 +124,7 @@ package struct Policy: Sendable, Hashable {
     }
 
     /// Whether displays of a message count in its own limits only. A slot does not interrupt, and competes with the
-    /// other messages of its label only (reference, section 3): inline messages neither obey nor fill a limit of the
-    /// policy.
+    /// other messages of its label only. Inline messages neither obey nor fill a limit of the policy.
     func isUncounted(_ definition: Definition) -> Bool {
         definition.isInline || (isExempt(definition) && !exemptions.areCounted)
     }

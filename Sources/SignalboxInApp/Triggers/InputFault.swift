@@ -96,8 +96,8 @@ struct Digest {
 
     private mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
 
-    /// The value after the last step of splitmix64. For shares: the values of texts that differ in their last bytes
-    /// only, such as numbers, are alike without it.
+    /// The value after the last step of splitmix64. Draws of members use it: without this step, texts that differ only
+    /// in their last bytes, such as numbers, have similar values.
     var mixed: UInt64 {
         var mixed = (value ^ (value >> 30)) &* 0xbf58_476d_1ce4_e5b9
         mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb

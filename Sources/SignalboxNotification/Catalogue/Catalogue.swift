@@ -144,11 +144,11 @@ extension CatalogueCondition {
 
 /// The built-in entries, and those of a config. Both have the form of `detector-1.json`.
 extension Catalogue {
-    /// The entries that the binary contains. Read from six JSON files in the binary at the first use. Traps if they
-    /// have a mistake, which a test would find.
+    /// The built-in entries. Read at the first use, from six JSON files in the binary. Traps if they have a mistake,
+    /// which a test would find.
     package static let builtIn: Catalogue = {
-        // In the order that settles ties: values that name a vendor, keys of one vendor, nested or weak evidence
-        // (reference, section 3), vendors that were added later.
+        // In the order that settles ties: values that name a vendor, keys of one vendor, nested or weak evidence,
+        // vendors that were added later.
         let parts = [
             sb_catalogue_values_json(), sb_catalogue_keys_json(),
             sb_catalogue_more_keys_json(), sb_catalogue_nested_json(),

@@ -53,8 +53,8 @@ extension Arrival {
         target.topic = message.given("topic")
         target.condition = message.given("condition")
         target.topics = checks.checkCondition(message["condition"])
-        // `android.data` overrides `data` (REST reference of `projects.messages`). The other platforms' keys come
-        // last.
+        // `android.data` overrides `data` (REST reference of `projects.messages`), and so does `android_v2.data`. The
+        // keys of the other platforms come last.
         let android: [VendorFields.Layer] =
             .of(message["android"]?["data"], .fcm) + .of(message["android_v2"]?["data"], .fcm)
         let layers: [VendorFields.Layer] =

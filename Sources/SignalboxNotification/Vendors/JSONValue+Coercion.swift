@@ -130,7 +130,7 @@ extension JSONParser {
 }
 
 extension Double {
-    /// A number in decimal digits. Nil for the hexadecimal forms that `Double.init` reads too, such as `0x1F`.
+    /// Reads a decimal number. Nil for hexadecimal numbers such as `0x1F`, which `Double.init` would accept.
     package init?(decimal text: String) {
         guard !text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }) else { return nil }
         self.init(text)

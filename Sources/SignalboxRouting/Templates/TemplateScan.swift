@@ -72,9 +72,9 @@ struct TemplateScan {
         switch content.first {
         case UInt8(ascii: "!"): return
         case UInt8(ascii: ">"), UInt8(ascii: "<"), UInt8(ascii: "$"):
-            throw mistake(at: start, "other templates cannot be used in a template; write it all in one")
+            throw mistake(at: start, "other templates cannot be used in a template; put everything into one template")
         case UInt8(ascii: "%"):
-            throw mistake(at: start, "how values are escaped follows from \"contentType\"; remove this tag")
+            throw mistake(at: start, "escaping follows from \"contentType\"; remove this tag")
         case UInt8(ascii: "="): try changeDelimiters(content, at: start)
         case UInt8(ascii: "#"), UInt8(ascii: "^"):
             tags.append(TemplateTag(content.first == UInt8(ascii: "#") ? .section : .inverted, content, at: start))

@@ -57,7 +57,7 @@ extension JSONWriter {
             json.objects("media", of: detail.media) { json, file in
                 json.member("url", hidesContent ? ContentMask.hide(file.url) : file.url)
                 json.member("state", file.state)
-                // The digest leads to the file, unless links are signed.
+                // The digest is enough to fetch the file, unless links are signed.
                 json.member("sha256", hidesContent ? nil : file.sha256)
                 json.member("reason", file.reason)
                 json.member("href", hidesContent ? nil : file.sha256.flatMap(href))

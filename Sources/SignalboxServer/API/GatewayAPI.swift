@@ -7,8 +7,8 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxStore
 
-/// Answers requests under one config. A reload makes another value; a request is answered by the one that it began
-/// with.
+/// Answers requests under one config. A reload makes another value. A request in progress continues with the value that
+/// it began with.
 struct GatewayAPI: Sendable {
     /// Fixed for the life of the router.
     let surface: GatewaySurface

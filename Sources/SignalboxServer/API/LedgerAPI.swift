@@ -102,7 +102,7 @@ extension JSONWriter {
             let isFailed = record.state == .failed
             json.member(isFailed ? "failedAt" : "due", isFailed ? record.checkedAt ?? record.wantedAt : record.due)
             json.member("reason", record.failure?.code.rawValue)
-            // The words may name a path of the URL, and the digest leads to the file.
+            // The words may name a path of the URL, and the digest is enough to fetch the file.
             if !hidesPath {
                 json.member("detail", record.failure?.words)
                 json.member("sha256", record.sha256)

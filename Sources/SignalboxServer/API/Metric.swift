@@ -89,8 +89,8 @@ package struct Metric: Sendable {
         Metric(name, .gauge, [], help) { values in value(values).map { [([], $0)] } ?? [] }
     }
 
-    /// One sample for each destination of the config or the queue, even when its value is 0. For values that can be
-    /// added up.
+    /// One sample for each destination of the config or the queue, even if its value is 0. For values that can be
+    /// summed.
     static func perDestination(
         _ name: String, _ kind: Kind, _ help: String,
         _ value: @escaping @Sendable (MetricValues, DestinationName) -> Double

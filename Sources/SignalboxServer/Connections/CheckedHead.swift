@@ -23,7 +23,7 @@ struct CheckedHead {
     /// ``HeadFields/check(version:)`` finds most of them.
     init(_ head: HTTPRequestHead) throws(Problem) {
         var head = head
-        // Before the change: the parser decided, and the fields remember its decision.
+        // Read before the values are trimmed: the parser has decided on the original values.
         let isKeepAlive = head.isKeepAlive
         let isTrimmed = Self.trim(&head.headers)
         let fields = HeadFields(head.headers)

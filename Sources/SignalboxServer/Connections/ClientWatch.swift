@@ -9,8 +9,8 @@ final class ClientWatch: ChannelInboundHandler, RemovableChannelHandler {
 
     private init(_ signal: Signal) { self.signal = signal }
 
-    /// Fires at once if the channel closed, or its client ended its input, before the watch was added: the end often
-    /// arrives with the request.
+    /// Fires at once if the channel closed, or the client ended its input, before the watch was added. The end of input
+    /// often arrives together with the request.
     func handlerAdded(context: ChannelHandlerContext) {
         let gate = try? context.pipeline.syncOperations.handler(type: InputGate.self)
         if !context.channel.isActive || gate?.hasInputEnded == true { signal.fire() }

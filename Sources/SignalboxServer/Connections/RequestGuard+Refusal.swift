@@ -3,8 +3,8 @@ import NIOHTTP1
 
 /// Requests that are answered here, because no later byte of their connection can be read.
 extension RequestGuard {
-    /// After a parser error no later bytes are read: the end of the request is not known. Answers a head that the
-    /// parser rejects for its framing.
+    /// Answers a head that the parser rejects for its framing. After any parser error, later bytes are ignored, because
+    /// the end of the request is unknown.
     ///
     /// Within a head, `unknown` stands for two errors of llhttp: a Transfer-Encoding that is repeated, follows a
     /// Content-Length or has `chunked` before its end, and a field whose line ends without CR.

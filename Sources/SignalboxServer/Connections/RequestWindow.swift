@@ -57,9 +57,9 @@ struct RequestWindow {
         }
     }
 
-    /// Bytes that hold one complete head at most: all when there is a single empty line, because an empty line ends a
-    /// head, and else those up to the first one. Lines end in LF or CR LF. Never splits a head that is complete.
-    /// Linear in the bytes up to the second empty line.
+    /// The number of bytes that contain at most one complete head. An empty line ends a head. With several empty lines,
+    /// the bytes end after the first one; otherwise, all bytes count. Lines end in LF or CR LF. Never splits a complete
+    /// head. Linear in the bytes up to the second empty line.
     private static func bytesOfOneRequest(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard let start = bytes.baseAddress else { return 0 }
         let end = start + bytes.count

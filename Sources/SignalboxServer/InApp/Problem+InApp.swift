@@ -19,9 +19,9 @@ extension Problem {
         }
     }
 
-    /// 400 for a form with a mistake, 413 for too large ones, 422 for one that the config does not permit. The member
-    /// `pointer` locates the mistake in the body (RFC 6901), and `reason` is the form's own code.
-    /// Unknown codes of the engine are 400 as well.
+    /// 400 for a form with a mistake, 413 for one that is too large, 422 for one that the config does not permit. The
+    /// member `pointer` locates the mistake in the body (RFC 6901), and `reason` is the code of the mistake. Other
+    /// codes of the engine are 400 too.
     private init(_ fault: FormFault) {
         let (status, code): (HTTPResponse.Status, String) =
             switch fault.code {
@@ -34,16 +34,16 @@ extension Problem {
         members = [Member(name: "pointer", value: fault.pointer), Member(name: "reason", value: fault.code)]
     }
 
-    /// 409. The member `reason` is the broken rule, `state` the state that stays, and `ended` how the offer ended.
-    /// A client that receives it drops its report.
+    /// 409. The member `reason` names the broken rule, `state` the unchanged state of the offer, and `ended` how the
+    /// offer ended. A client that receives it drops its report.
     private init(_ conflict: ReportFault.Conflict) {
         let detail =
             switch conflict.code {
-            case .notOffered: "The offer was never given to the client: report only offers of an answer."
+            case .notOffered: "The offer was never given to the client: report only offers that an answer contained."
             case .alreadyShown: "The message was reported as shown before: report its click or its end."
             case .alreadyEnded: "The offer has ended otherwise: drop the report."
             case .idReused: "Another report about this offer has the same reportId: give each its own."
-            case .tooMany: "The offer has the most reports that it may have: drop the report."
+            case .tooMany: "The offer already has the maximum number of reports: drop the report."
             case .notDismissible: "A mandatory message ends only by a click: show it again."
             }
         self.init(.conflict, "outcome-contradicts", detail)

@@ -2,7 +2,7 @@ import Foundation
 package import SignalboxInApp
 
 /// The lists of a device's row and its client's state, as one BLOB. No statement searches them, and each decision
-/// replaces them as a whole. The tags are part of the file's form: none changes its meaning.
+/// replaces them as a whole. The tags are part of the file format: none changes its meaning.
 package enum DeviceFields {
     /// The fields of the BLOB. A reader skips unknown tags, so a former version reads the rows of a later one and
     /// drops what it does not know at its next write.

@@ -1,7 +1,7 @@
 package import SignalboxInApp
 
-/// The owner of a ledger, as the tables of displays and totals name it.
-/// The numbers of kinds are part of the file's form.
+/// The owner of a ledger, as the tables of displays and totals name it. The numbers of kinds are part of the file
+/// format.
 extension RowChange.Subject {
     /// The columns `kind` and `owner`.
     package var key: (kind: Int, owner: String) {
@@ -12,10 +12,9 @@ extension RowChange.Subject {
     }
 }
 
-/// The key of a total, as two columns. The numbers are part of the file's form.
+/// The key of a total, as two columns. The numbers are part of the file format.
 extension Ledger.Key {
-    /// The columns `what` and `name`.
-    /// The inverse of ``init(what:name:)``.
+    /// The columns `what` and `name`. The inverse of ``init(what:name:)``.
     package var columns: (what: Int, name: String) {
         switch self {
         case .message(let id): (0, id)

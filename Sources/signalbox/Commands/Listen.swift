@@ -46,7 +46,7 @@ struct Listen: AsyncParsableCommand {
     var delay: String?
 
     /// Bodies as they were signed, without line ends, for programs. Ignored with `--quiet`.
-    @Flag(help: "Print each body as one line of JSON; a text is a string.")
+    @Flag(help: "Print each body as one line of JSON; a body that is not JSON is a string.")
     var json = false
 
     /// Wins over `--json`.

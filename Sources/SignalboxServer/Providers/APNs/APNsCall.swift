@@ -42,7 +42,7 @@ final class APNsCall: Sendable {
     }
 }
 
-/// The client that a request proves to come from.
+/// The sender of a request, as its credential proves.
 struct APNsSender: Sendable, Equatable {
     /// ``SourceName/default`` while access is open.
     let source: SourceName

@@ -11,7 +11,7 @@ import Synchronization
 final class BearerProofs: Sendable {
     enum Answer: Sendable {
         case accepted, rejected
-        /// The token is valid, and its account may not send messages of the project.
+        /// The token is valid, but its account may not send messages of the project.
         case forbidden
         /// Google did not decide, or too many questions are in progress. Not remembered: the next request asks again.
         case unknown

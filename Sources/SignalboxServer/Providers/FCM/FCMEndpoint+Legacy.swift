@@ -44,8 +44,8 @@ extension FCMEndpoint {
         }
     }
 
-    /// The longest wait that failure rules ask for. The protocol has it next to `Unavailable`
-    /// (firebase.google.com, "Legacy HTTP server protocol", error response codes).
+    /// The `retry-after` header with the longest wait that a failure rule requests; empty without one. The protocol
+    /// sends it together with `Unavailable` (firebase.google.com, "Legacy HTTP server protocol", error response codes).
     private static func wait(_ answers: [PushAnswer]) -> [ProviderReply.Header] {
         let failures = answers.compactMap { answer -> InjectedFailure? in
             if case .injected(let failure) = answer { failure } else { nil }

@@ -69,11 +69,11 @@ extension FCMEndpoint {
 }
 
 extension GoogleError {
-    /// Google accepts the token, and does not let it send messages of the project.
+    /// Google accepts the token, but does not permit it to send messages of the project.
     static let projectForbidden = GoogleError(
         status: .permissionDenied,
         message: "Google does not permit this token to send messages of the project: grant its account the permission "
-            + "cloudmessaging.messages.create, and check that the project exists and has the API of FCM switched on.")
+            + "cloudmessaging.messages.create, and check that the project exists and has the FCM API enabled.")
     /// A request of a source that forwards its pushes, which the gateway neither forwards nor answers.
     static let notForwarded = GoogleError(
         status: .unavailable,

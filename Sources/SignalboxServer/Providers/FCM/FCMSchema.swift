@@ -36,8 +36,8 @@ enum FCMSchema {
             "fcm_options": .message(ProtoMessage(fcm + "AndroidFcmOptions", ["analytics_label": .string])),
         ])
 
-    /// A preview of Google's (firebase.google.com, "Migrate from FCM HTTP v1 API to AndroidConfigV2"; the fields are
-    /// those of firebase-admin-java).
+    /// Google's preview of the successor of ``android`` (firebase.google.com, "Migrate from FCM HTTP v1 API to
+    /// AndroidConfigV2"). The fields are those of firebase-admin-java.
     private static let androidV2 = ProtoMessage(
         fcm + "AndroidConfigV2",
         [

@@ -10,8 +10,8 @@ indirect enum ProtoType: Sendable {
     case duration
     /// RFC 3339.
     case timestamp
-    /// Named values in capitals. Their letters may be of either case: firebase-admin-java sends `visibility` in lower
-    /// case. Numbers are accepted too.
+    /// The names of values, in capitals. Requests may write them in either case, because firebase-admin-java sends
+    /// `visibility` in lower case. Numbers are accepted too.
     case enumeration(String, [String])
     /// An object with known members.
     case message(ProtoMessage)

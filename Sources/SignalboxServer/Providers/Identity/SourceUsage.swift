@@ -37,7 +37,8 @@ final class SourceUsage: Sendable {
         var streams = 0
         /// The pushes that the rate permitted at `time`; nil before the first push.
         var tokens: Double?
-        /// When ``tokens`` was computed. Never goes back: requests read the clock before they reach the lock.
+        /// When ``tokens`` was computed. Never goes back, although a request that read the clock earlier may reach the
+        /// lock later.
         var time: NIODeadline
     }
 
