@@ -118,6 +118,10 @@ import Testing
                 + "AND pid <> pg_backend_pid()"
             try database.run("ALTER DATABASE \(name) SET default_transaction_read_only = on", end)
             try await eventually("a refused post") { try await post(to: gateway).status == 503 }
+            // The first reason is the lost connection.
+            try await eventually("the remedy") {
+                try await gateway.get("/metrics").text.contains("make the server accept writes")
+            }
             // From another database, because connections to this one are not accepted.
             try await StoreDatabase.with { other in
                 try other.run("ALTER DATABASE \(name) RESET default_transaction_read_only")
