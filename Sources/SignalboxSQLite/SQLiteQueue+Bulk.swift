@@ -173,6 +173,7 @@ extension SQLiteQueue {
     /// Leaves the lock of the file to other processes between two steps. `time`: how long the step took.
     func leaveLock(after time: Duration) async {
         let rest = Self.rest(after: time, isOwner: isOwner)
+        // ^C cancels the sleep; the next step then ends the work.
         if rest > .zero { try? await Task.sleep(for: rest) }
     }
 

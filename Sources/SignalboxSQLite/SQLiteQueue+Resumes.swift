@@ -25,9 +25,9 @@ extension SQLiteQueue {
                     resumed.append(destination)
                     continue
                 }
-                // Remembers a shifted end, which would otherwise look like a resume once it has passed. An end up to
-                // 2 s ahead may be a resume: steps of the clock up to this size shift no ends.
-                if moved > now + 2000 { present[destination] = moved }
+                // Remembers a shifted end, which would otherwise look like a resume once it has passed. A nearer end
+                // may be a resume: smaller steps of the clock shift no ends.
+                if moved > now + Int64(StoreClock.tolerance * 1000) { present[destination] = moved }
             }
             for destination in resumed { present[destination] = nil }
             return resumed

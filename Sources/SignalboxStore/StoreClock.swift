@@ -9,7 +9,7 @@ import Synchronization
 /// the writer and readers share it.
 package final class StoreClock: Sendable {
     /// Smaller differences are drift, which a time service corrects all the time.
-    private static let tolerance: TimeInterval = 2
+    package static let tolerance: TimeInterval = 2
 
     /// By how much the wall clock is ahead of elapsed time, according to the stored times.
     private let offset: Mutex<TimeInterval>

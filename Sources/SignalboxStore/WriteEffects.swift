@@ -26,6 +26,8 @@ package struct WriteEffects: Sendable {
     package var seen: [(record: CategoryRecord, at: Date)] = []
     /// In-app messages that were registered, changed or withdrawn.
     package var messages: [StoredInAppMessage] = []
+    /// Whether an event was stored: a repeat or a duplicate stores none, and does not show that there is room for one.
+    package var storesEvents = false
     /// Whether there may be something to download or to release.
     package var wakesDownloads = false
     /// Deliveries that ended.

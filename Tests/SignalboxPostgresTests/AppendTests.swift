@@ -148,6 +148,20 @@ import Testing
         }
     }
 
+    /// A repeat needs no room. Otherwise the gateway would be ready although it stores no new event.
+    @Test func aRepeatedEventDoesNotEndTheFaultOfAFullDisk() async throws {
+        try await withNodes { nodes in
+            let known = event(hasLastingID: true)
+            try await nodes[0].append([known])
+            let full = StoreError.unavailable(reason: "the disk of the database is full")
+            nodes[0].health.commitFailed(CommitFailure(reason: full, mayBeOfOneWrite: false), ofEvents: true)
+            try await nodes[0].append([known])
+            #expect(nodes[0].health.fault == full)
+            try await nodes[0].append([event()])
+            #expect(nodes[0].health.fault == nil)
+        }
+    }
+
     // MARK: Order and values
 
     @Test func appendsWithOrderKeysAreStoredInTheirOrder() async throws {

@@ -136,8 +136,8 @@ import Testing
         ]
         // Others delivered 90 events of their own, and three of the run.
         let outcomes = DeliveryOutcomes(
-            own: own, appended: [DestinationName("crm"): 9, DestinationName("erp"): 2], continues: false,
-            after: counts([.delivered: 97, .dead: 8, .waiting: 2], scheduled: 1))
+            own: own, appended: [DestinationName("crm"): 9, DestinationName("erp"): 2], scheduled: 1,
+            continues: false, after: counts([.delivered: 97, .dead: 8, .waiting: 2], scheduled: 1))
         #expect(outcomes.failed == 2)
         #expect(
             outcomes.text(json: false)
@@ -151,7 +151,7 @@ import Testing
     @Test func waitingDeliveriesOfOthersAreNoneOfTheRun() {
         let outcomes = DeliveryOutcomes(
             own: [DestinationName("crm"): [.delivered: 5]], appended: [DestinationName("crm"): 5],
-            continues: false, after: counts([.waiting: 40]))
+            scheduled: 0, continues: false, after: counts([.waiting: 40]))
         #expect(outcomes.failed == 0)
         #expect(outcomes.text(json: false) == "5 delivered, 0 dead, 0 waiting for their next attempt\n")
     }
@@ -159,14 +159,22 @@ import Testing
     /// The process also sent deliveries of other senders, to another destination.
     @Test func endsAtOneDestinationHideNoneThatWaitForAnother() {
         let outcomes = DeliveryOutcomes(
-            own: [DestinationName("erp"): [.delivered: 10]], appended: [DestinationName("crm"): 3], continues: false,
-            after: counts([.waiting: 3]))
+            own: [DestinationName("erp"): [.delivered: 10]], appended: [DestinationName("crm"): 3], scheduled: 0,
+            continues: false, after: counts([.waiting: 3]))
         #expect(outcomes.failed == 3)
+    }
+
+    @Test func scheduledDeliveriesOfOthersHideNoneOfTheRun() {
+        let outcomes = DeliveryOutcomes(
+            own: [:], appended: [DestinationName("crm"): 3], scheduled: 1, continues: false,
+            after: counts([.waiting: 9], scheduled: 6))
+        #expect(outcomes.failed == 2)
     }
 
     /// A process that was killed may have left any of them.
     @Test func anyWaitingDeliveryMayBeOfARunThatContinues() {
-        let outcomes = DeliveryOutcomes(own: [:], appended: [:], continues: true, after: counts([.waiting: 40]))
+        let outcomes = DeliveryOutcomes(
+            own: [:], appended: [:], scheduled: 0, continues: true, after: counts([.waiting: 40]))
         #expect(outcomes.failed == 40)
         #expect(outcomes.text(json: false) == "0 delivered, 0 dead, at most 40 waiting for their next attempt\n")
     }

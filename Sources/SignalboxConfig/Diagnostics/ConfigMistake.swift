@@ -11,6 +11,17 @@ package struct ConfigText: Sendable, Equatable {
     package init(name: String, bytes: [UInt8]) { (self.name, self.bytes) = (name, bytes) }
 }
 
+extension [ConfigText] {
+    /// The index of the first file with a member at this JSON Pointer; nil if none has one. Parses each file up to it.
+    package func index(declaring pointer: String) -> Int? {
+        let key = [UInt8]("\"\(pointer.split(separator: "/").last ?? "")\"".utf8)
+        return firstIndex { file in
+            // Without the member, the position is that of a value around it.
+            JSONPosition(of: pointer, in: file.bytes)?.key.map { file.bytes[$0].elementsEqual(key) } ?? false
+        }
+    }
+}
+
 /// An error or a warning about a config, with its position. ``ConfigReport`` turns it into text.
 package struct ConfigMistake: Sendable, Equatable {
     /// Errors prevent the use of the config, warnings do not.

@@ -259,15 +259,10 @@ package struct SecretResolver: Sendable {
     /// `routes.d/crm.json:3:40`, in the file that declares the source or destination of the option. The option may be
     /// the name of a header in lower case; then the position is that of all headers.
     private func place(of option: String) -> String {
-        let names = option.split(separator: "/").prefix(2)
-        let key = Array("\"\(names.last ?? "")\"".utf8)
-        let owner = files.first { file in
-            guard let found = JSONPosition(of: "/" + names.joined(separator: "/"), in: file.bytes)?.key else {
-                return false
-            }
-            return file.bytes[found].elementsEqual(key)
-        }
-        guard let file = owner ?? files.first, let place = JSONPosition(of: option, in: file.bytes) else { return path }
+        let owner = "/" + option.split(separator: "/").prefix(2).joined(separator: "/")
+        guard let file = files.index(declaring: owner).map({ files[$0] }) ?? files.first,
+            let place = JSONPosition(of: option, in: file.bytes)
+        else { return path }
         let position = TextPosition(offset: place.value.lowerBound, in: file.bytes)
         return "\(file.name):\(position.line):\(position.column)"
     }

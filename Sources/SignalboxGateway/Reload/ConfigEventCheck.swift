@@ -115,11 +115,7 @@ struct ConfigEventCheck {
         guard isShared, located < ConfigDiagnostics.most else { return location }
         located += 1
         var found = location
-        let key = Array("\"\(location.pointer.split(separator: "/").last ?? "")\"".utf8)
-        let file = files.firstIndex { file in
-            JSONPosition(of: location.pointer, in: file.bytes)?.key.map { file.bytes[$0].elementsEqual(key) } ?? false
-        }
-        found.file = file ?? 0
+        found.file = files.index(declaring: location.pointer) ?? 0
         return found
     }
 

@@ -45,11 +45,12 @@ package struct DeliveryOutcomes: Sendable {
 
     /// For a queue that other gateways use. `own`: the ends that this process recorded, which may include a few of
     /// other senders. `appended`: deliveries that this process added, by destination: an end at one destination must
-    /// not hide a delivery that waits for another. `continues`: whether an earlier process added some of the run, any
-    /// number of which may wait. `after`: of the whole queue, at the end.
+    /// not hide a delivery that waits for another. `scheduled`: those of them with a scheduled time. `continues`:
+    /// whether an earlier process added some of the run, any number of which may wait. `after`: of the whole queue, at
+    /// the end.
     package init(
-        own: [DestinationName: [DeliveryRecord.State: Int]], appended: [DestinationName: Int], continues: Bool,
-        after: Counts
+        own: [DestinationName: [DeliveryRecord.State: Int]], appended: [DestinationName: Int], scheduled most: Int,
+        continues: Bool, after: Counts
     ) {
         let ends = Counts(states: own, scheduled: 0)
         (delivered, dead, expired) = (ends.total(.delivered), ends.total(.dead), ends.total(.expired))
@@ -62,7 +63,8 @@ package struct DeliveryOutcomes: Sendable {
             waitingOfRun += min(rest, after.states[destination]?[.waiting] ?? 0)
         }
         waiting = continues ? after.total(.waiting) : waitingOfRun
-        scheduled = min(waiting, after.scheduled)
+        // Scheduled deliveries of other senders are in the count of the queue too.
+        scheduled = continues ? min(waiting, after.scheduled) : min(waiting, after.scheduled, most)
         others = left - waitingOfRun
     }
 

@@ -78,8 +78,8 @@ package struct QueueReplay {
             return DeliveryOutcomes(before: before, after: after)
         }
         return DeliveryOutcomes(
-            own: gateway.queue.health.ends.values, appended: appended.values, continues: session.continues,
-            after: after)
+            own: gateway.queue.health.ends.values, appended: appended.counts, scheduled: appended.scheduled,
+            continues: session.continues, after: after)
     }
 
     /// Waits until every other process that holds deliveries has shown that it lives, or was declared gone: a process
@@ -240,16 +240,22 @@ private struct QueueChunk {
 
 /// Counts deliveries by their destination. A class because the copies of a replay share it.
 private final class AppendedDeliveries: Sendable {
-    private let counts = Mutex<[DestinationName: Int]>([:])
+    private let state = Mutex<(counts: [DestinationName: Int], scheduled: Int)>(([:], 0))
 
     /// Adds the deliveries of an event and of its followers.
     func add(_ routed: RoutedEvent) {
-        counts.withLock { counts in
-            for delivery in routed.deliveries { counts[delivery.destination, default: 0] += 1 }
+        state.withLock { state in
+            for delivery in routed.deliveries {
+                state.counts[delivery.destination, default: 0] += 1
+                if delivery.notBefore != nil { state.scheduled += 1 }
+            }
         }
         for follower in routed.followers { add(follower) }
     }
 
     /// Destinations without a delivery are missing.
-    var values: [DestinationName: Int] { counts.withLock { $0 } }
+    var counts: [DestinationName: Int] { state.withLock { $0.counts } }
+
+    /// Those with a scheduled time.
+    var scheduled: Int { state.withLock { $0.scheduled } }
 }

@@ -1,4 +1,5 @@
 import CPostgres
+import SignalboxStore
 
 extension PostgresConnection {
     /// An error without a SQLSTATE counts as an internal one (XX000).
@@ -70,14 +71,17 @@ extension PostgresConnection {
                 current_setting('default_transaction_isolation')
             """
         ).first
-        let found: [String?]
-        do { found = try (0..<3).map { try row?.optionalText($0) } } catch { found = [nil, nil, nil] }
+        let (current, durability, isolation): (String?, String, String)
+        do throws(DamagedValue) {
+            guard let row else { throw DamagedValue("it sent no settings") }
+            (current, durability, isolation) = (try row.optionalText(0), try row.text(1), try row.text(2))
+        } catch { throw PostgresFailure(kind: .connection, message: "the settings of the session: \(error.reason)") }
         let missing: String
-        if let schema = target.schema, let current = found[0], current != schema {
+        if let schema = target.schema, let current, current != schema {
             missing = "search_path = '\(schema)'"
-        } else if found[1] == "off" {
+        } else if durability == "off" {
             missing = "synchronous_commit = 'on'"
-        } else if let isolation = found[2], isolation != "read committed" {
+        } else if isolation != "read committed" {
             missing = "default_transaction_isolation = 'read committed'"
         } else {
             return

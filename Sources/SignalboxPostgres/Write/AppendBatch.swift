@@ -45,6 +45,7 @@ struct AppendBatch {
             rest = rest.dropFirst(chunk.count)
             isInserted += try insert(chunk: chunk)
         }
+        if isInserted.contains(true) { effects.storesEvents = true }
         return isInserted
     }
 

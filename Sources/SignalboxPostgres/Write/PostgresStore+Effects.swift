@@ -22,7 +22,7 @@ extension PostgresStore {
             health.commitFailed(error, ofEvents: lane.acceptsEvents)
             throw error
         }
-        health.commitSucceeded(ofEvents: lane.acceptsEvents)
+        health.commitSucceeded(ofEvents: effects.storesEvents)
         apply(effects)
         return result
     }

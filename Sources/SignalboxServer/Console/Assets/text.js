@@ -31,7 +31,7 @@ function escaped(match) {
     : `\\u${code.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** Words that matter less, in a line; the same as a paragraph. */
+/** A less important text in a line; `hint` is a paragraph. */
 export const dim = (...words) => h("span", { class: "dim" }, words);
 export const hint = (...words) => h("p", { class: "dim" }, words);
 export const loading = () => h("p", { role: "status" }, "Loading …");
