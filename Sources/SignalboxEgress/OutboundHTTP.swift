@@ -11,10 +11,9 @@ import Synchronization
 package final class OutboundHTTP: Sendable {
     let loop: OutboundLoop
 
-    /// `idleConnections`: how many idle connections are kept for later requests, fewer if the process may open few
-    /// files. The thread starts with the first
-    /// request. `policy` applies to every connection, including those to a proxy. `groups`: bounds of the connections
-    /// of ``OutboundRequest/group``, which `idleConnections` does not count.
+    /// The thread starts with the first request. `policy`: applies to every connection, including those to a proxy.
+    /// `idleConnections`: the most idle connections that are kept for later requests; fewer if the process may open few
+    /// files. `groups`: bounds of the connections of ``OutboundRequest/group``, which `idleConnections` does not count.
     package init(
         policy: AddressPolicy, idleConnections: Int = 1024, groups: ConnectionGroup.Limits = ConnectionGroup.Limits()
     ) {

@@ -132,16 +132,9 @@ package struct GatewayServer: Service {
         }
     }
 
-    /// The present values of all metrics; nil if the queue does not answer in time. Waits for the queue at most
-    /// ``StoreLimits/patience``.
-    package func metricReadings() async -> [MetricReading]? {
-        do throws(Problem) {
-            return try await active.value.api.metricValues().readings
-        } catch {
-            // The queue reports its own failures.
-            return nil
-        }
-    }
+    /// The present values of all metrics. Waits for the queue at most ``StoreLimits/longestCommit``, and leaves the
+    /// metrics of its contents without points if it does not answer.
+    package func metricReadings() async -> [MetricReading] { await active.value.api.metricValues().readings }
 
     /// Answers later requests by another config. A request is answered by the config that was active when it began.
     /// Safe while requests are in progress. Traps when the new config would open a public address to every client.

@@ -21,8 +21,7 @@ package struct QueueFile: Sendable {
         for await _ in process.output.stream { break }
         let result: Result<R, any Error>
         do { result = .success(try await body()) } catch { result = .failure(error) }
-        process.send(Data())
-        guard await process.end() == 0 else { throw Failed(errors: await process.errors.text()) }
+        try await finish(process)
         return try result.get()
     }
 
@@ -40,8 +39,7 @@ package struct QueueFile: Sendable {
                 pages.seek(4096)
                 pages.write(b"\\xa5" * (size - 4096))
             """, copy)
-        process.send(Data())
-        guard await process.end() == 0 else { throw Failed(errors: await process.errors.text()) }
+        try await finish(process)
     }
 
     /// Overwrites the first leaf page of a table with several, while no process has the file open. The rest of the
@@ -64,8 +62,7 @@ package struct QueueFile: Sendable {
                 pages.seek((leaf - 1) * size)
                 pages.write(b"\\xa5" * size)
             """, table)
-        process.send(Data())
-        guard await process.end() == 0 else { throw Failed(errors: await process.errors.text()) }
+        try await finish(process)
     }
 
     /// The script finds the connection in `file` and the arguments after the path in `sys.argv`.
@@ -73,6 +70,12 @@ package struct QueueFile: Sendable {
         let opening = "import shutil, sqlite3, sys\nfile = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
         return try RunningBinary(
             URL(fileURLWithPath: "/usr/bin/python3"), ["-c", opening + script, path] + arguments)
+    }
+
+    /// Closes the script's standard input and awaits its end. Throws if the script failed.
+    private func finish(_ process: RunningBinary) async throws {
+        process.send(Data())
+        guard await process.end() == 0 else { throw Failed(errors: await process.errors.text()) }
     }
 
     /// `errors`: the script's standard error.

@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// Scenario 54, in O and S.
+    /// The offer is in the states offered and shown.
     @Test func anOfferSurvivesEveryKill() async throws {
         let known = Known()
         try await run([
@@ -63,7 +63,7 @@ import Testing
         ])
     }
 
-    /// Scenario 54, in T and W.
+    /// The message is in the states triggered and waiting.
     @Test func waitingMessagesSurviveEveryKill() async throws {
         let known = Known()
         try await run([

@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    /// Scenario 57: the clock of a device decides nothing.
+    /// The clock of a device decides nothing.
     @Test func aWrongClockOfADeviceHasNoEffect() async throws {
         try await Gateway.run(config: #""inapp": { "interval": "0s" },"#) { gateway, _, _ in
             try await gateway.register("spring", #","limits":[{"count":1,"per":"user","window":"24h"}]"#)

@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    /// Scenarios 47 and 65, in truth at once.
+    /// Devices send their triggers at the same time.
     @Test func capsHoldForSimultaneousDevices() async throws {
         let limit =
             #""inapp": { "interval": "0s", "limits": [{ "name": "one", "count": 1, "per": "user", "window": "lifetime" }] },"#

@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// Scenario 49: a dead token reaches the sender and, by a webhook, the CRM.
+    /// A dead token reaches the sender and, by a webhook, the CRM.
     @Test func aDeadTokenReachesSenderAndReceiver() async throws {
         try await run { setting async throws in
             let reply = try await setting.push(Self.token(410), id: "8F5E6A0C-0000-4000-8000-00000000000A")
@@ -183,7 +183,6 @@ import Testing
         }
     }
 
-    /// Scenario 51.
     @Test func onlyTestersReachThePushService() async throws {
         // The hash depends on the key of the data directory, so a first push tells it.
         try await run(#""mode": "only", "tokens": ["file:testers"]"#) { setting async throws in

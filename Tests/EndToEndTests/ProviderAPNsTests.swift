@@ -83,7 +83,7 @@ import Testing
         var timestamp: Int64?
     }
 
-    /// 4: the time since a token is dead, as the clients read it.
+    /// The time since which a token is invalid, as the clients read it.
     @Test(arguments: ["aioapns", "apns2"])
     func aDeadTokenHasATimestamp(client: String) async throws {
         let failures = """
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// 1, 2, 4, 5, 10: every good push is an event, every bad one has Apple's reason.
+    /// Every good push is an event, every bad one has Apple's reason.
     @Test(arguments: ["aioapns", "apns2", "kalyke"])
     func servesRealClients(client: String) async throws {
         try await run(sources: Self.source) { setting async throws in
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// 47: captures have the identifiers that the client gave its pushes.
+    /// Captures have the identifiers that the client gave its pushes.
     @Test func capturesThePushesOfARealClient() async throws {
         try await run { setting async throws in
             let results = try await send("aioapns", setting, ["--count", "20", "--bad", "2"])
@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    /// 9: a client certificate instead of a token.
+    /// A client certificate instead of a token.
     @Test func servesAClientWithACertificate() async throws {
         try await run(sources: Self.source) { setting async throws in
             let results = try await send("aioapns", setting, ["--certificate", "client.pem", "--count", "5"])
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    /// 9, 11: a client without a known key.
+    /// A client without a known key.
     @Test func rejectsAForeignKey() async throws {
         try await run(sources: Self.source) { setting async throws in
             _ = try await python(["identity", setting.directory])
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    /// 7: the same answers over every protocol.
+    /// The same answers over every protocol.
     @Test(arguments: [
         (true, ["--http2"]), (true, ["--http1.1"]), (false, ["--http2-prior-knowledge"]), (false, ["--http1.1"]),
     ])

@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    /// 30: during attacks on one connection, the API answers, and the pushes of another sender go on.
+    /// During attacks on one connection, the API answers, and the pushes of another sender go on.
     @Test(arguments: [
         "rapid_reset", "pings", "settings_flood", "priorities", "window_updates", "unknown_frames", "empty_data",
         "continuations", "header_bomb",

@@ -68,7 +68,7 @@ import Testing
         return "\(output)\(errors)".trimmingCharacters(in: .newlines) + " \(await process.end())"
     }
 
-    /// 6: only the environment leads them here. The events are of the source that the client proved to be.
+    /// Only the environment leads the clients here. The events are of the source that the client proved to be.
     @Test(arguments: [
         ("kalyke", "key.p8", 2), ("firebase", "rsa.pem", 21), ("pyfcm", "rsa.pem", 1), ("expo", "key.p8", 1),
     ])

@@ -102,7 +102,7 @@ import Testing
 
     // MARK: Many pushes
 
-    /// 3: aioapns never extends the window of its connection; the bodies of errors use it up several times. It is
+    /// aioapns never extends the window of its connection; the bodies of errors use it up several times. It is
     /// unchanged: a push that fails in it fails the test.
     @Test func losesNoErrorOfAnAioapnsConnection() async throws {
         try await run { setting in
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    /// 5: a connection and a token for each push.
+    /// A connection and a token for each push.
     @Test func keepsNoDescriptorOfAClosedConnection() async throws {
         try await run { setting in
             let gateway = try await setting.start()
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    /// 43: node opens as many streams as the server announces, and the others wait.
+    /// Node.js opens as many streams as the server announces, and the others wait.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/node")))
     func nodeWaitsForAStream() async throws {
         try await run { setting in
@@ -178,7 +178,7 @@ import Testing
 
     // MARK: Ends
 
-    /// 25, 52: the gateway stops or is killed while aioapns pushes; aioapns repeats what was not answered, and each
+    /// The gateway stops or is killed while aioapns pushes; aioapns repeats what was not answered, and each
     /// push is one event.
     @Test(arguments: [SIGTERM, SIGKILL]) func repeatedPushesAreOneEvent(signal: Int32) async throws {
         try await run { setting in
@@ -205,7 +205,7 @@ import Testing
         }
     }
 
-    /// 26: every push that the stopping gateway took is answered, and no other is an event.
+    /// Every push that the stopping gateway took is answered, and no other is an event.
     @Test func answersAcceptedRequestsBeforeAStop() async throws {
         try await run { setting in
             let gateway = try await setting.start()
@@ -231,7 +231,7 @@ import Testing
         let untaken: Int
     }
 
-    /// 28, in real time.
+    /// In real time.
     @Test(.enabled(if: isLong)) func staysOpenForPingsOfFiveMinutes() async throws {
         try await run { setting in
             let gateway = try await setting.start()

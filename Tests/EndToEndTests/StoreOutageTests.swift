@@ -18,6 +18,19 @@ import Testing
         return (reply.status, text)
     }
 
+    /// Checks the page during an outage: it has the metrics of the process, and none that the database would answer.
+    private func checkMetrics(of gateway: Gateway) async throws {
+        let page = try await gateway.metrics()
+        for sample in [
+            "signalbox_queue_readable 0\n", "signalbox_node_heartbeat_age_seconds ",
+            #"signalbox_http_request_duration_seconds_count{route="/v1/notifications",status="503"}"#,
+        ] { #expect(page.contains("\n" + sample), "\(page)") }
+        for sample in [
+            "signalbox_deliveries_waiting{", "signalbox_destination_up{", "signalbox_media_files ",
+            "signalbox_queue_file_bytes ", "signalbox_fleet_nodes ",
+        ] { #expect(!page.contains("\n" + sample), "\(page)") }
+    }
+
     /// Runs a gateway on a database behind a proxy. `outage` ends with a database in order. Afterwards every event that
     /// was accepted has arrived.
     private func play(
@@ -38,7 +51,7 @@ import Testing
                     try await outage(gateway, proxy, database)
                     try await eventually("an accepted post") { try await post(to: gateway).status == 202 }
                     try await eventually("readiness") { try await gateway.get("/readyz").status == 200 }
-                    #expect(try await gateway.get("/metrics").status == 200)
+                    #expect(try await gateway.metrics().contains("signalbox_queue_readable 1\n"))
                     let accepted = try database.number("SELECT count(*) FROM events")
                     #expect(await receiver.next(accepted).count == accepted)
                     #expect(await gateway.stop() == 0)
@@ -56,8 +69,9 @@ import Testing
             #expect(refused.status == 503 && refused.text.contains("The database of the queue cannot be reached."))
             let ready = try await gateway.get("/readyz")
             #expect(ready.status == 503 && ready.text.contains("cannot be reached"), "\(ready.text)")
-            let metrics = try await gateway.get("/metrics")
-            #expect(metrics.status == 503 && metrics.text.contains("check that the server runs"), "\(metrics.text)")
+            let ledger = try await gateway.get("/v1/ledger")
+            #expect(ledger.status == 503 && ledger.text.contains("check that the server runs"), "\(ledger.text)")
+            try await checkMetrics(of: gateway)
             proxy.set(.forward)
         }
     }
@@ -68,6 +82,7 @@ import Testing
             let refused = try await post(to: gateway)
             #expect(refused.status == 503 && refused.text.contains("The database of the queue cannot be reached."))
             #expect(try await gateway.get("/readyz").status == 503)
+            try await checkMetrics(of: gateway)
             proxy.set(.forward)
         }
     }
@@ -93,8 +108,9 @@ import Testing
             try await eventually("that it is not ready") { try await gateway.get("/readyz").status == 503 }
             // The first reason is the lost connection, the next one that there is none.
             try await eventually("the remedy") {
-                try await gateway.get("/metrics").text.contains("check that the server runs")
+                try await gateway.get("/v1/ledger").text.contains("check that the server runs")
             }
+            try await checkMetrics(of: gateway)
             proxy.set(.forward)
         }
     }
@@ -120,7 +136,7 @@ import Testing
             try await eventually("a refused post") { try await post(to: gateway).status == 503 }
             // The first reason is the lost connection.
             try await eventually("the remedy") {
-                try await gateway.get("/metrics").text.contains("make the server accept writes")
+                try await gateway.get("/v1/ledger").text.contains("make the server accept writes")
             }
             // From another database, because connections to this one are not accepted.
             try await StoreDatabase.with { other in

@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// 25: a response that ends as a whole did not wait for the end of the stop.
+    /// A response that ends completely did not wait for the end of the stop.
     @Test func streamsEndWithTheGateway() async throws {
         try await Gateway.run { gateway, _, _ in
             var readers: [StreamReader] = []

@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    /// Scenario 60: an unknown kind must never count as another one (fault F20).
+    /// An unknown kind must never count as another one.
     @Test(arguments: ["forever", "rolling", "Day", "1 day", "3mo"])
     func scenario60RejectsAnUnknownLimitKindF20(_ window: String) throws {
         let text = #"{"inapp":{"limits":[{"name":"a","count":1,"window":"\#(window)"}]}}"#

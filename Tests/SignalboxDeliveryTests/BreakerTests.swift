@@ -39,14 +39,14 @@ import Testing
         #expect(breaker.permission(at: .seconds(3100)) == .noneYet)
     }
 
-    @Test func theProbeClosesIt() {
+    @Test func successfulProbeClosesTheBreaker() {
         var breaker = opened()
         breaker.beginProbe(at: .seconds(30))
         let closes = breaker.succeeded()
         #expect(closes)
         #expect(breaker.isClosed)
         let opensAgain = breaker.failed(begunAt: .seconds(31), at: .seconds(31))
-        #expect(!opensAgain, "it counts from nothing")
+        #expect(!opensAgain, "it counts from zero")
     }
 
     @Test func failedProbeReopensSilently() {
@@ -142,7 +142,7 @@ import Testing
         #expect(taken == [4, 0])
     }
 
-    @Test func afterTheWaitThereIsOne() {
+    @Test func hasATokenAfterTheWait() {
         for rate in [0.1, 0.3, 1, 3, 7, 1000] {
             var bucket = TokenBucket(perSecond: rate, at: .zero)
             _ = bucket.take(upTo: .max, at: .zero)

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func keepsTheDead() async throws {
+    @Test func keepsRejectedDeliveriesAsDeadLetters() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let sender = ScriptedSender { _, _ in .replied(status: 400, retryAfter: nil) }

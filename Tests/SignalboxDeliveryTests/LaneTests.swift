@@ -127,7 +127,7 @@ import Testing
         }
     }
 
-    /// 17: a push that is not kept.
+    /// A push that is not kept.
     @Test func aDeliveryWithOneAttemptIsNotRetried() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)

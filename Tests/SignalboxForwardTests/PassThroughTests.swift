@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    /// Scenario 50: two senders of one team.
+    /// Two senders of one team.
     @Test func sendersOfOneTeamHaveConnectionsOfTheirOwn() async throws {
         try await ForwardBench.run { bench in
             let pushes = [

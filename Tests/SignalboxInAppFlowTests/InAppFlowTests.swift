@@ -59,7 +59,7 @@ import Testing
         #expect(setting.types == ["no-match"])
     }
 
-    /// Scenario 48: one offer, the same answer.
+    /// One offer, the same answer.
     @Test func answersARepeatedTriggerAsBefore() async throws {
         let setting = try await InAppSetting()
         try await setting.register("spring")
@@ -70,7 +70,7 @@ import Testing
         #expect(counts.decisions == [.offered: 1, .repeated: 2])
     }
 
-    /// Scenario 49: one impression.
+    /// One impression.
     @Test func countsARepeatedReportOnce() async throws {
         let setting = try await InAppSetting()
         try await setting.register("spring")
@@ -110,7 +110,6 @@ import Testing
         #expect(setting.flow.shared.counts.current.replies == [.unknown: 2, .accepted: 1])
     }
 
-    /// Scenario 47.
     @Test func twoDevicesOfAUserGetOneOffer() async throws {
         let setting = try await InAppSetting { $0.limits = [Limit(1, .lifetime, owner: .scope)] }
         try await setting.register("spring")
@@ -123,7 +122,7 @@ import Testing
         #expect(checks.contains { $0["code"] as? String == "limit.scope" && $0["ok"] as? Bool == false })
     }
 
-    /// Scenario 65: the decision runs again once it knows which tallies it needs.
+    /// The decision runs again once it knows which tallies it needs.
     @Test func aCampaignCapHoldsAcrossUsers() async throws {
         let setting = try await InAppSetting()
         try await setting.register("capped", #","limits":[{"count":3,"per":"everyone","window":"lifetime"}]"#)

@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Scenario 50: released, once more, then `no-answer`.
+    /// Released, once more, then `no-answer`.
     @Test func endsLeasesWithoutARequest() async throws {
         let setting = try await InAppSetting()
         try await setting.register("spring")

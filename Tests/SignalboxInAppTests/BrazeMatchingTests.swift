@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignalboxInApp
 
-/// Scenarios 1 to 9 and 26: which messages an event brings.
+/// The messages that an event brings.
 @Suite struct BrazeMatchingTests {
     private func filtered(
         _ comparison: Filter.Comparison, _ property: String = "total", vendor: Vendor = "braze"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignalboxInApp
 
-/// Scenarios 16 to 24, 27, 31, 34, 41, 48 to 51, 63 and 68: reports, leases and the stack.
+/// Reports, leases and the stack.
 @Suite struct OutcomeScenarioTests {
     @Test func scenario16OffersADiscardedMessageAtTheNextEvent() throws {
         var world = World(try message("m"))

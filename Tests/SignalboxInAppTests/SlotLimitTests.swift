@@ -115,7 +115,7 @@ import Testing
         #expect(world.rows.ledger(.user("ann")).totals[.message("m")]?.count == 6)
     }
 
-    /// A member of the group must not see the next message (reference, F16).
+    /// A member of the group must not see the next message.
     @Test func aHeldSlotStaysEmptyWhenItsMessageIsSpent() throws {
         var world = World(
             try inline("m", ["a"]) {

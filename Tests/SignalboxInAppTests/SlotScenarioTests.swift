@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignalboxInApp
 
-/// Scenarios 37 and 38, and the rules of Granify's document on inlines.
+/// Slots, with the rules of Granify's document on inlines.
 @Suite struct SlotScenarioTests {
     private func request(
         _ slots: [SlotRequest.Slot], isProductPage: Bool = false, override: SlotRequest.Override? = nil,

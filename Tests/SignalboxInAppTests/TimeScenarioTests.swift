@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignalboxInApp
 
-/// Scenarios 10 to 15, 25, 28, 36, 52 to 58: delays, intervals, clocks and windows.
+/// Delays, intervals, clocks and windows.
 @Suite struct TimeScenarioTests {
     /// Upkeep removes the rows of such a device later; each end is an event.
     @Test func aDeviceThatStaysAwayLosesWhatWaitsForIt() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignalboxInApp
 
-/// Scenarios 29, 30, 32, 33, 40, 42 to 46, 61, 62, 64 and 70: rules of one vendor, users, revisions.
+/// Rules of one vendor, users, revisions.
 @Suite struct VendorScenarioTests {
     @Test func scenario29KeepsLimitsWhenAnAnonymousUserBecomesKnown() throws {
         var world = World(

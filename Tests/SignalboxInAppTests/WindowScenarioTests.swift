@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignalboxInApp
 
-/// Scenarios 35, 39, 47, 58 to 60, 65 to 67 and 69: limits and their windows.
+/// Limits and their windows.
 @Suite struct WindowScenarioTests {
     private func limited(_ limits: Limit...) throws -> World {
         World(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignalboxGateway
 
-/// 20, 21 and 24, with a model instead of a clock.
+/// Uses a model instead of a clock.
 @Suite struct LiveBacklogTests {
     /// The frames of one reader.
     private struct Received {

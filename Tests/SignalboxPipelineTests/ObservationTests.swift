@@ -30,7 +30,7 @@ import Testing
         #expect(setting.observation.activity.vendors["braze"]?.events == 30_000)
     }
 
-    /// 22: the decision at the reading is final, so that no payload is copied for an event that is not shown.
+    /// The decision at the reading is final, so that no payload is copied for an event that is not shown.
     @Test func keepsPayloadsOfShownEventsOnly() {
         let setting = ObservationSetting()
         var kept = 0
@@ -116,7 +116,7 @@ import Testing
         #expect(setting.observation.rejections.newest.count == 200)
     }
 
-    /// Every way of an event into the queue passes the same place after the commit.
+    /// Every path of an event into the queue calls the observation after the commit.
     @Test func observesEventsAfterTheirCommit() async throws {
         try await withTemporaryDirectory { directory in
             let setting = ObservationSetting()

@@ -16,7 +16,7 @@ import Testing
             sha256: [UInt8](repeating: digest, count: 32), subjectUID: uid, isIssuedByClientCA: isIssued)
     }
 
-    /// Scenarios 10 and 11, and every other way in which a token can be wrong.
+    /// Every way in which a token can be wrong.
     @Test(arguments: [
         ("valid", "200"), ("float", "200"), ("string", "200"), ("59 minutes", "200"), ("4 minutes ahead", "200"),
         ("61 minutes", "403 ExpiredProviderToken"), ("6 minutes ahead", "403 InvalidProviderToken"),
@@ -100,7 +100,6 @@ import Testing
         }
     }
 
-    /// Scenario 12.
     @Test(arguments: [("", "200"), (#"{"connectionKey": true}"#, "403 UnrelatedKeyIdInToken")])
     func aConnectionBelongsToItsFirstTeam(_ strict: String, _ otherKey: String) async throws {
         try await APNsBench.run(APNsBench.sources(strict: strict)) { bench async throws in
@@ -117,7 +116,6 @@ import Testing
         }
     }
 
-    /// Scenario 13.
     @Test(arguments: [("", "200"), (#"{"tokenUpdates": true}"#, "429 TooManyProviderTokenUpdates")])
     func limitsNewTokensIfItIsStrict(_ strict: String, _ third: String) async throws {
         try await APNsBench.run(APNsBench.sources(strict: strict)) { bench async throws in
@@ -130,7 +128,6 @@ import Testing
         }
     }
 
-    /// Scenario 9.
     @Test func acceptsACertificateInsteadOfAToken() async throws {
         try await APNsBench.run(APNsBench.sources) { bench async throws in
             func answer(
@@ -166,7 +163,6 @@ import Testing
         }
     }
 
-    /// Scenario 20.
     @Test(arguments: [
         ("com.example.app", "200"), ("com.example.app.voip", "200"),
         ("com.example.app.push-type.liveactivity", "200"), ("com.example.other", "400 TopicDisallowed"),

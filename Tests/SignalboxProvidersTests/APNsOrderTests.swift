@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignalboxServer
 
-/// Scenario 23: every pair of faults is answered with the one that is checked first.
+/// Every pair of faults is answered with the one that is checked first.
 @Suite struct APNsOrderTests {
     /// A fault of a request, in the order of the checks.
     private struct Fault: Sendable {

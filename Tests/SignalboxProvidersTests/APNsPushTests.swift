@@ -39,7 +39,6 @@ import Testing
         }
     }
 
-    /// Scenario 14.
     @Test func makesAnIdentifierUnlessTheClientHasOne() async throws {
         try await APNsBench.run { bench async throws in
             let made = try #require(try await bench.push().header("apns-id"))
@@ -81,7 +80,6 @@ import Testing
         }
     }
 
-    /// Scenario 15.
     @Test func answersARepeatAsTheFirstRequest() async throws {
         try await APNsBench.run { bench async throws in
             let id = ("apns-id", "eadbc9b3-1a2b-4c3d-8e4f-0123456789ab")
@@ -99,7 +97,6 @@ import Testing
         }
     }
 
-    /// Scenario 16.
     @Test func hashesATokenInEitherCaseAlike() async throws {
         try await APNsBench.run { bench async throws in
             _ = try await bench.push()
@@ -143,7 +140,6 @@ import Testing
         }
     }
 
-    /// Scenarios 17, 18, 19.
     @Test(arguments: [
         ("apns-expiration", "0", "200"), ("apns-expiration", "1", "200"),
         ("apns-expiration", "9223372036854775807", "200"), ("apns-expiration", "abc", "400 BadExpirationDate"),
@@ -165,7 +161,7 @@ import Testing
         }
     }
 
-    /// Scenario 17: such a push expires without an attempt, or after its only one, which is 0.
+    /// A delivery ends as expired when this time has passed; 0 permits one attempt.
     @Test func expiresWithThePush() async throws {
         try await APNsBench.run { bench async throws in
             for value in ["0", "1", "1795300000", "9223372036854775807"] {
@@ -177,7 +173,6 @@ import Testing
         }
     }
 
-    /// Scenario 19.
     @Test(arguments: [
         ([("apns-push-type", "background"), ("apns-priority", "10")], true),
         ([("apns-push-type", "background")], true),
@@ -194,7 +189,6 @@ import Testing
         }
     }
 
-    /// Scenario 21.
     @Test(
         arguments: [
             ([], 4096, "200"), ([], 4097, "413 PayloadTooLarge"),
@@ -239,7 +233,6 @@ import Testing
         }
     }
 
-    /// Scenario 22.
     @Test(arguments: [
         ("GET", APNsBench.path, "405 MethodNotAllowed"), ("PUT", "/3/device/", "405 MethodNotAllowed"),
         ("POST", "/3/devices/x", "404 BadPath"), ("GET", "/3/devices/x", "404 BadPath"), ("POST", "/3/", "404 BadPath"),
@@ -255,7 +248,6 @@ import Testing
         }
     }
 
-    /// Scenario 22.
     @Test(arguments: [
         "apns-id", "apns-topic", "apns-push-type", "apns-priority", "apns-expiration", "apns-collapse-id",
         "authorization",
@@ -277,7 +269,6 @@ import Testing
         }
     }
 
-    /// Scenario 33.
     @Test func answers503WhenTheQueueFails() async throws {
         try await APNsBench.run { bench async throws in
             bench.queue.health.recordDamage(.damaged(path: "queue.db", reason: "test"))

@@ -4,7 +4,6 @@ import Testing
 
 @testable import SignalboxServer
 
-/// Scenario 46.
 @Suite struct ExpoTests {
     private static let path = "/--/api/v2/push/send"
     private static let receipts = "/--/api/v2/push/getReceipts"

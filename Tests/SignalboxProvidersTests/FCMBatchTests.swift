@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignalboxServer
 
-/// Scenario 44: batches and the legacy protocol.
+/// Batches and the legacy protocol.
 @Suite(.timeLimit(.minutes(15))) struct FCMBatchTests {
     private static func part(_ id: String, _ body: String, path: String = "/v1/projects/demo/messages:send") -> String {
         "--b_1\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\nContent-ID: \(id)\r\n\r\n"

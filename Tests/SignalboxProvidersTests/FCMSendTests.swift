@@ -10,7 +10,7 @@ import Testing
     private static let json = ("content-type", "application/json")
     private static let bearer = ("authorization", "Bearer bearer-token")
 
-    /// Scenarios 39 and 40: the fixtures have a body each, and Google's error.
+    /// The fixtures have a body each, and Google's error.
     @Test(arguments: try Fixture.all(in: .module, folder: "fcm"))
     func answersWithGooglesError(_ fixture: Fixture) async throws {
         try await GoogleBench.run { bench in
@@ -42,7 +42,6 @@ import Testing
         }
     }
 
-    /// Scenario 36.
     @Test func aDryRunIsCheckedAndNotAccepted() async throws {
         try await GoogleBench.run { bench in
             let good = try await bench.post(
@@ -83,7 +82,7 @@ import Testing
 
     // MARK: Access
 
-    /// Scenario 45, and the rule for projects that no source lists.
+    /// Includes the rule for projects that no source lists.
     @Test(arguments: [
         ("Bearer bearer-token", "demo", 200), ("Bearer bearer-token", "elsewhere", 403),
         ("Bearer bearer-token", "nobodys", 403), ("key=server-key", "demo", 200), ("key= other-key ", "elsewhere", 200),

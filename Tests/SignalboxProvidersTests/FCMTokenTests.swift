@@ -22,7 +22,6 @@ import Testing
         #expect((assertion == nil) == isRejected)
     }
 
-    /// Scenario 35.
     @Test(arguments: try Assertions().assertions)
     func assertionsAreVerified(_ assertion: Assertions.Case) async throws {
         try await GoogleBench.run(GoogleBench.sources) { bench in

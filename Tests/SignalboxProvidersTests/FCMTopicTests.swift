@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    /// Scenario 41, the older half.
+    /// The Instance ID API, which precedes the subscriptions of HTTP v1.
     @Test func instanceIDSubscribesInBatches() async throws {
         try await GoogleBench.run { bench in
             let body = #"{"to":"/topics/news","registration_tokens":["a","not a token","b"]}"#

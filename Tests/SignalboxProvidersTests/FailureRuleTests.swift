@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// 48: also for pushes whose `apns-id` repeats, which make no second event.
+    /// Also for pushes whose `apns-id` repeats, which make no second event.
     @Test func theSameSequenceHasTheSameAnswersAfterAResetAndARestart() async throws {
         let rules = Self.rules(
             """

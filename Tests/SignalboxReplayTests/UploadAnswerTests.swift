@@ -67,7 +67,7 @@ import Testing
             answer(413, #"{"code":"body-too-large","detail":"Too large."}"#)
                 == .refused("The gateway answered 413: Too large."))
         #expect(
-            answer(404, #"{"code":"source-not-found","detail":"Did you mean \"app\"?"}"#)
+            answer(404, #"{"code":"not-found","detail":"Did you mean \"app\"?"}"#)
                 == .refused(#"The gateway answered 404: Did you mean "app"?"#))
     }
 

@@ -25,6 +25,6 @@ import Testing
     @Test func theEndOfAWaitNamesBothReasons() {
         let problem = Problem(CaptureWait.Failure.cancelled)
         #expect(problem.code == "captures-stopping")
-        #expect(problem.detail.contains("gateway stops") && problem.detail.contains("client ended"))
+        #expect(problem.detail.contains("gateway is stopping") && problem.detail.contains("client ended"))
     }
 }

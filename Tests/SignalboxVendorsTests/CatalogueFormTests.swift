@@ -67,7 +67,7 @@ import Testing
             #"there is no "titel" here; known here: title, subtitle, body, sound, badge, "#
                 + "channel, category, tag, vendorKind, link, webView, richContent, word, arguments, secrets, tokens, "
                 + "custom, types, links, linkPrefix, defaultSound, media, buttons, carousel, campaign, schedule, "
-                + "shown, silent, control, liveActivity, ignored"
+                + "shown, alert, silent, control, liveActivity, ignored"
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"title":"/*/*"}}]"#, "/0/fields/title",

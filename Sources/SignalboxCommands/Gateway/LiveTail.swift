@@ -5,7 +5,8 @@ import SignalboxJSON
 import SignalboxServer
 import Synchronization
 
-/// Prints occurrences of a running gateway as they happen, for `signalbox tail`. Reconnects where the stream broke off.
+/// Prints occurrences of a running gateway as they happen, for `signalbox tail`. After a lost connection, reconnects
+/// and resumes at the same position.
 package struct LiveTail: Sendable {
     /// The selection of occurrences, as the API reads it.
     package struct Request: Sendable {

@@ -148,7 +148,7 @@ extension GatewayConfig {
         Option("inapp", \.inapp, .section(Policy.options), "In-app messages: rules across vendors.")
         Option(
             "failures", \.failures, FailureRule.type.entry("[]"),
-            "Failures that provider endpoints answer with, for tests of senders. The first rule whose turn it is takes a push."
+            "Failures that provider endpoints answer with, for tests of senders. The first rule that is due applies to a push."
         )
         Option("telemetry", \.telemetry, .section(Telemetry.options), "Export of traces and metrics to a collector.")
     }

@@ -96,8 +96,8 @@ package enum RouteMedia: Sendable, Equatable {
     case none
     /// Events have the links of the vendor. The gateway downloads no file.
     case link
-    /// Events have links to the gateway's copies. Deliveries wait for downloads at most this long; then missing files
-    /// are left out.
+    /// Events have links to the gateway's copies. Deliveries wait for downloads at most this long; then
+    /// unfinished files are marked as skipped.
     case stored(wait: Duration)
 }
 

@@ -14,9 +14,9 @@ extension InAppFlow {
         package var isNew = false
     }
 
-    /// Stores a message in our own form; durable when this returns. `id`: the id in the path, decoded. Throws a mistake
-    /// of the message even if the policy or a bound does not permit it. An equal message keeps its revision. Decisions
-    /// that begin after this returns consider the message. `action`: recorded with the message.
+    /// Stores a message in our own form; durable when this returns. `id`: the id in the path, decoded. Throws for a
+    /// malformed message, and for one that the policy or a bound does not permit. An equal message keeps its revision.
+    /// Decisions that begin after this returns consider the message. `action`: recorded with the message.
     package func register(
         _ body: [UInt8], as id: MessageID, by action: OperatorAction? = nil
     ) async throws(InAppFailure) -> Shown {

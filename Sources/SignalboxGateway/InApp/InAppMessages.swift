@@ -58,7 +58,7 @@ package final class InAppMessages: Sendable {
         var firstEnd = Instant.max
     }
 
-    /// Changes of commits that ``state`` does not have yet.
+    /// Changes of commits that ``settled`` does not have yet.
     private struct Changes {
         var waiting: [StoredInAppMessage] = []
         /// The number of messages, including those that are being parsed.
@@ -105,8 +105,7 @@ package final class InAppMessages: Sendable {
     /// guesses that a later ``snapshot`` corrects.
     var settledIndex: MessageIndex { settled.withLock { $0.index } }
 
-    /// The number of active messages, and of those that are stored and cannot be active.
-    /// For metrics.
+    /// The numbers of active messages, and of stored ones that cannot be active. For metrics.
     package var counts: (active: Int, skipped: Int) {
         withState { state in (state.index.count, state.entries.values.count { $0.fault != nil }) }
     }

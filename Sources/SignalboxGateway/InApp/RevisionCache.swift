@@ -1,8 +1,8 @@
 import SignalboxInApp
 import Synchronization
 
-/// Values of the revisions of messages that were used last, one revision of each message. Bounded, so that many large
-/// messages do not fill the memory. A class because all requests share it.
+/// A cache of values that are made from messages, with one revision of each message. Bounded in bytes: a new value
+/// evicts arbitrary others. A class because all requests share it.
 final class RevisionCache<Value: Sendable>: Sendable {
     /// Bytes of all values together.
     private static var limit: Int { 16 * 1024 * 1024 }
@@ -36,8 +36,8 @@ final class RevisionCache<Value: Sendable>: Sendable {
         }
     }
 
-    /// Keeps a value instead of other ones, including another revision of the message. `bytes`: its size; a value
-    /// larger than the bound replaces all others.
+    /// Stores a value, and replaces another revision of the message. Evicts other values to stay within the bound.
+    /// `bytes`: the size of the value; one that exceeds the bound evicts all others.
     func keep(_ value: Value, of id: MessageID, revision: Int, registeredAt: Instant, bytes: Int) {
         let entry = Entry(revision: revision, registeredAt: registeredAt, bytes: bytes, value: value)
         state.withLock { state in

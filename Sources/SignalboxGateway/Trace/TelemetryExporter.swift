@@ -14,8 +14,8 @@ package struct TelemetryExporter: Service {
     private let telemetry: Telemetry
     /// Nil while nothing is exported.
     private let collector: @Sendable () -> OTLPCollector?
-    /// The present values of all metrics; nil if they cannot be read.
-    private let readings: @Sendable () async -> [MetricReading]?
+    /// The present values of all metrics.
+    private let readings: @Sendable () async -> [MetricReading]
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let isStopping = Replaceable(false)
@@ -30,7 +30,7 @@ package struct TelemetryExporter: Service {
     /// metrics. `clock` sleeps. Spans are recorded from now on, if there is a collector.
     package init(
         _ telemetry: Telemetry, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
-        collector: @escaping @Sendable () -> OTLPCollector?, readings: @escaping @Sendable () async -> [MetricReading]?
+        collector: @escaping @Sendable () -> OTLPCollector?, readings: @escaping @Sendable () async -> [MetricReading]
     ) {
         self.telemetry = telemetry
         self.logger = logger
@@ -163,9 +163,8 @@ package struct TelemetryExporter: Service {
 
     /// Sends the present values once. Returns the wait that the collector requests.
     private func sendMetrics(to collector: OTLPCollector, timeout: Duration, _ outage: Outage) async -> Duration {
-        guard let readings = await readings(),
-            let body = collector.resource.metrics(readings, from: start, at: telemetry.now())
-        else { return .zero }
+        let readings = await readings()
+        guard let body = collector.resource.metrics(readings, from: start, at: telemetry.now()) else { return .zero }
         let answer = await collector.post(body, .metrics, timeout: timeout)
         let count = readings.reduce(0) { $0 + $1.points.count }
         let decision = ExportDecision(answer, to: count, attempt: 1, now: telemetry.now(), random: .random(in: 0..<1))

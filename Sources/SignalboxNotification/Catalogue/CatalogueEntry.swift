@@ -112,6 +112,8 @@ struct CatalogueFields: Sendable {
     /// Unless one of these holds, the vendor's SDK makes no notification of the vendor's texts. The push service may
     /// still show its own. Empty for an SDK that shows every text.
     var shown: [CatalogueCondition] = []
+    /// If any of these holds, the vendor's SDK shows a notification even without a text. Tested after ``silent``.
+    var alert: [CatalogueCondition] = []
     /// If any of these holds, the push is silent, even with a text. Tested after ``control`` and ``liveActivity``.
     var silent: [CatalogueCondition] = []
     /// If any of these holds, the push is the vendor's own housekeeping. Tested first.

@@ -31,7 +31,7 @@ extension CatalogueForm {
             ],
             and: [
                 "types", "links", "linkPrefix", "defaultSound", "media", "buttons", "carousel", "campaign", "schedule",
-                "shown", "silent", "control", "liveActivity", "ignored",
+                "shown", "alert", "silent", "control", "liveActivity", "ignored",
             ])
         guard var fields = filled else { return CatalogueFields() }
         fields.tap.types = types("types", of: value)
@@ -44,6 +44,7 @@ extension CatalogueForm {
         if let campaign = value["campaign"] { fields.campaign = self.campaign(campaign) }
         if let schedule = value["schedule"] { readSchedule(schedule, &fields) }
         fields.shown = conditions("shown", of: value)
+        fields.alert = conditions("alert", of: value)
         fields.silent = conditions("silent", of: value)
         fields.control = conditions("control", of: value)
         fields.liveActivity = conditions("liveActivity", of: value)

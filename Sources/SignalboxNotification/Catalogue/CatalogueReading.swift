@@ -181,6 +181,8 @@ struct CatalogueReading {
             notification.kind = .liveActivity
         } else if any(fields.silent, payload) {
             notification.kind = .silent
+        } else if notification.kind == .silent, any(fields.alert, payload) {
+            notification.kind = .alert
         } else if showsText, notification.kind == .silent, makesNotification(payload) {
             notification.kind = .alert
         }

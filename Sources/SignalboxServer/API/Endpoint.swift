@@ -32,7 +32,7 @@ package struct Endpoint: Sendable {
             }
         }
 
-        /// The least role that it accepts; nil for endpoints without operators.
+        /// The lowest role that it accepts; nil for endpoints without operators.
         package var role: OperatorRole? {
             switch self {
             case .role(let role), .sourceOr(let role, _): role

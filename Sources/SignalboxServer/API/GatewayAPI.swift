@@ -226,12 +226,12 @@ struct GatewayAPI: Sendable {
         return Response(Reply(status: .ok, contentType: "application/schema+json", body: text))
     }
 
-    /// Throws 503 when the queue does not answer in time. The page is written for each request, from counts that are
-    /// kept as they change. The format follows `accept`, the compression `accept-encoding`.
-    func metrics(_ call: Call) async throws(Problem) -> Response {
+    /// Without the metrics of the queue's contents while it cannot be read. The page is written for each request, from
+    /// counts that are kept as they change. The format follows `accept`, the compression `accept-encoding`.
+    func metrics(_ call: Call) async -> Response {
         let headers = call.request.headers
         let format = MetricFormat(accept: headers[.accept], encoding: headers[.acceptEncoding])
-        let values = try await metricValues()
+        let values = await metricValues()
         let page = MetricPage.bytes(of: values, isOpenMetrics: format.isOpenMetrics)
         var reply = Reply(status: .ok, contentType: format.contentType, body: format.isCompressed ? gzip(page) : page)
         reply.headers[.vary] = "accept, accept-encoding"
@@ -239,9 +239,9 @@ struct GatewayAPI: Sendable {
         return Response(reply)
     }
 
-    /// The values of all metrics, for the page and for the exporter. Throws like ``metrics(_:)``.
-    func metricValues() async throws(Problem) -> MetricValues {
-        try await surface.operations.metrics(
+    /// The values of all metrics, for the page and for the exporter.
+    func metricValues() async -> MetricValues {
+        await surface.operations.metrics(
             surface, resources.providerValues, resources.failedTokens, server: resources.counters,
             streams: resources.streams.count)
     }

@@ -54,17 +54,21 @@ extension Metric {
             "Time of a commit with its sync to the disk, which many requests share.",
             samples: { [Sample([], $0.health.commits)] }),
         single(
+            "signalbox_queue_readable",
+            "1 while the queue can be read, 0 while it cannot: the metrics of its contents then have no samples."
+        ) { $0.queue == nil ? 0 : 1 },
+        optional(
             "signalbox_queue_file_bytes",
             "Size of the queue's files including the write-ahead log; with PostgreSQL, size of the tables."
-        ) { Double($0.space.used) },
+        ) { ($0.queue?.space.used).map { Double($0) } },
         optional(
             "signalbox_disk_free_bytes",
             "Free space of the file system of the data directory; without a sample with PostgreSQL."
-        ) { $0.space.free.map { Double($0) } },
+        ) { $0.queue?.space.free.map { Double($0) } },
         optional(
             "signalbox_disk_size_bytes",
             "Size of the file system of the data directory; without a sample with PostgreSQL."
-        ) { $0.space.size.map { Double($0) } },
+        ) { $0.queue?.space.size.map { Double($0) } },
         Metric(
             "signalbox_actions_total", .counter, ["operation", "result"],
             "Changes by operators over HTTP since the start, and those that were refused.",
@@ -112,14 +116,14 @@ extension Metric {
             "Pushes that a failure rule of provider endpoints took, since it was set or reset."
         ) { $0.failures.map { ([$0.rule], Double($0.taken)) } },
         Metric("signalbox_media_urls", .gauge, ["state"], "Known media URLs by download state.") { values in
-            let media = values.media
+            guard let media = values.queue?.media else { return [] }
             return [("wanted", media.wanted), ("stored", media.stored), ("failed", media.failed)].map {
                 ([$0.0], Double($0.1))
             }
         },
-        single("signalbox_media_files", "Stored media files.") { Double($0.media.files) },
-        single("signalbox_media_bytes", "Bytes of all stored media files.") { Double($0.media.bytes) },
-        single("signalbox_deliveries_held", "Deliveries that wait for media.") { Double($0.media.held) },
+        media("signalbox_media_files", "Stored media files.") { Double($0.files) },
+        media("signalbox_media_bytes", "Bytes of all stored media files.") { Double($0.bytes) },
+        media("signalbox_deliveries_held", "Deliveries that wait for media.") { Double($0.held) },
         single(
             "signalbox_config_last_reload_successful", "1 while the newest config is active, 0 while it is rejected."
         ) { $0.config.rejection == nil ? 1 : 0 },
@@ -127,4 +131,9 @@ extension Metric {
             "signalbox_config_last_reload_success_timestamp_seconds", "Unix time when the active config was read."
         ) { Double(Timestamp($0.config.since).milliseconds) / 1000 },
     ]
+
+    /// Without a sample while the queue cannot be read.
+    private static func media(
+        _ name: String, _ help: String, _ value: @escaping @Sendable (MediaGauges) -> Double
+    ) -> Metric { optional(name, help) { ($0.queue?.media).map(value) } }
 }

@@ -9,13 +9,15 @@ extension Metric {
     static let deliveries: [Metric] = [
         perDestination(
             "signalbox_deliveries_accepted_total", .counter, "Deliveries created; survives restarts."
-        ) { Double($0.gauges[$1]?.accepted ?? 0) },
+        ) { gauges, _ in Double(gauges.accepted) },
         Metric(
             "signalbox_deliveries_ended_total", .counter, ["destination", "outcome"],
             "Deliveries that ended since the start.",
             samples: { values in
                 let ends = values.ends
-                return values.counted.flatMap { destination in
+                let hasOthers = ends[.other] != nil || values.queue?.gauges[.other] != nil
+                let counted = values.destinations + (hasOthers ? [.other] : [])
+                return counted.flatMap { destination in
                     DeliveryRecord.State.allCases.filter { $0 != .waiting }.map {
                         Sample([destination.name, $0.rawValue], ends[destination]?[$0] ?? 0)
                     }
@@ -40,11 +42,11 @@ extension Metric {
             samples: { $0.attempts.map { Sample([$0.key.name], $0.series.lags) } }),
         perDestination(
             "signalbox_deliveries_waiting", .gauge, "Deliveries that have not ended."
-        ) { Double($0.gauges[$1]?.waiting ?? 0) },
-        perDestination("signalbox_deliveries_dead", .gauge, "Dead letters.") { Double($0.gauges[$1]?.dead ?? 0) },
+        ) { gauges, _ in Double(gauges.waiting) },
+        perDestination("signalbox_deliveries_dead", .gauge, "Dead letters.") { gauges, _ in Double(gauges.dead) },
         perDestination("signalbox_oldest_due_seconds", .gauge, "Age of the oldest overdue delivery, in seconds.") {
-            values, name in
-            values.gauges[name]?.oldestDue.map { max(0, values.now.timeIntervalSince($0)) } ?? 0
+            gauges, now in
+            gauges.oldestDue.map { max(0, now.timeIntervalSince($0)) } ?? 0
         },
     ]
 
@@ -56,19 +58,18 @@ extension Metric {
                 + "circuit breaker is open, or while deliveries wait for it that the config no longer has; "
                 + "signalbox_destination_state tells the causes apart."
         ) { values in
-            values.withState.map { name in
-                let isDown = values.left.contains(name) || values.statuses[name]?.isDown ?? false
-                return ([name.name], isDown ? 0 : 1)
+            values.states.map { name, status in
+                ([name.name], values.left.contains(name) || status?.isDown ?? false ? 0 : 1)
             }
         },
         Metric(
             "signalbox_destination_state", .gauge, ["destination", "state"],
             "1 for the current state of a destination, 0 for the others."
         ) { values in
-            values.withState.flatMap { destination in
-                let current = values.state(of: destination)
+            values.states.flatMap { name, status in
+                let current = status?.word ?? (values.left.contains(name) ? DestinationView.unknown : "active")
                 let words = DestinationStatus.words + [DestinationView.unknown]
-                return words.map { ([destination.name, $0], $0 == current ? 1.0 : 0) }
+                return words.map { ([name.name, $0], $0 == current ? 1.0 : 0) }
             }
         },
         Metric(

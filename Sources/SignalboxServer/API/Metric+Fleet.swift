@@ -57,12 +57,14 @@ extension Metric {
         Metric(name, kind, [], help) { values in values.fleet.flatMap(value).map { [([], $0)] } ?? [] }
     }
 
-    /// Without a sample until this node has read the first report of the fleet.
+    /// Without a sample until this node has read the first report of the fleet, and while the database cannot be read,
+    /// because the last report may no longer hold then.
     private static func report(
         _ name: String, _ help: String, _ value: @escaping @Sendable (FleetReport, Date) -> Double
     ) -> Metric {
         Metric(name, .gauge, [], help) { values in
-            values.fleet?.report.map { [([], value($0, values.now))] } ?? []
+            guard values.queue != nil, let report = values.fleet?.report else { return [] }
+            return [([], value(report, values.now))]
         }
     }
 }

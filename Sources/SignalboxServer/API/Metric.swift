@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
@@ -89,14 +90,17 @@ package struct Metric: Sendable {
         Metric(name, .gauge, [], help) { values in value(values).map { [([], $0)] } ?? [] }
     }
 
-    /// One sample for each destination of the config or the queue, even if its value is 0. For values that can be
-    /// summed.
+    /// One sample for each destination of the config or the queue, even if its value is 0, and one for `other` if there
+    /// are more; none while the queue cannot be read. For values that can be summed. `value`: of the counts, at the
+    /// time of the queue's clock.
     static func perDestination(
         _ name: String, _ kind: Kind, _ help: String,
-        _ value: @escaping @Sendable (MetricValues, DestinationName) -> Double
+        _ value: @escaping @Sendable (DestinationGauges, Date) -> Double
     ) -> Metric {
         Metric(name, kind, ["destination"], help) { values in
-            values.counted.map { ([$0.name], value(values, $0)) }
+            guard let gauges = values.queue?.gauges else { return [] }
+            let counted = gauges[.other] == nil ? values.destinations : values.destinations + [.other]
+            return counted.map { ([$0.name], value(gauges[$0] ?? DestinationGauges(), values.now)) }
         }
     }
 

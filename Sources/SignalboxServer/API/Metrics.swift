@@ -4,22 +4,31 @@ import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 
+/// The values that metrics read from the queue. Values of the last commit; they may differ by a commit from each other.
+struct QueueValues: Sendable {
+    /// Destinations that are not active.
+    let statuses: [DestinationName: DestinationStatus]
+    /// Counts of deliveries; none for a destination without deliveries. ``MetricValues`` adds up those of destinations
+    /// beyond its bound, as `other`.
+    var gauges: [DestinationName: DestinationGauges]
+    /// Downloads and stored files.
+    let media: MediaGauges
+    /// Devices whose due time has passed. More than zero for longer than a second means that the timer cannot keep
+    /// up.
+    let dueDevices: Int
+    /// The space of the queue and of its file system.
+    let space: StoreSpace
+}
+
 /// The values of all metrics at one time. Read at one time for a page, from the queue and from the memory of this
-/// process. Values of the queue are those of the last commit; they may differ by a commit from each other.
+/// process.
 struct MetricValues: Sendable {
+    /// Nil while the queue cannot be read: its metrics have no samples then.
+    let queue: QueueValues?
     /// The destinations of the config and of the queue, at most ``Bounds/destinations``.
     let destinations: [DestinationName]
     /// Those of them that left the config.
     let left: Set<DestinationName>
-    /// Destinations that are not active.
-    let statuses: [DestinationName: DestinationStatus]
-    /// Counts of the queue; none for a destination without deliveries. Those of destinations beyond the bound are
-    /// added up as `other`.
-    let gauges: [DestinationName: DestinationGauges]
-    /// Downloads and stored files.
-    let media: MediaGauges
-    /// The space of the queue and of its file system.
-    let space: StoreSpace
     /// Durations of commits and ends of deliveries, since the start of the process.
     let health: StoreHealth
     /// This node among others; nil for a store of one process.
@@ -51,15 +60,12 @@ struct MetricValues: Sendable {
     /// The clock of the queue. Ages are relative to it.
     let now: Date
 
-    /// The destinations that counts are shown for: ``destinations``, and `other` if there are more.
-    var counted: [DestinationName] { gauges[.other] == nil ? destinations : destinations + [.other] }
-
     /// The destinations that have a state: those of the config, and those that left it while deliveries wait for them.
-    var withState: [DestinationName] { destinations.filter { !left.contains($0) || (gauges[$0]?.waiting ?? 0) > 0 } }
-
-    /// The word of the API for the state of a destination.
-    func state(of name: DestinationName) -> String {
-        statuses[name]?.word ?? (left.contains(name) ? DestinationView.unknown : "active")
+    /// None while the queue cannot be read.
+    var states: [(destination: DestinationName, status: DestinationStatus?)] {
+        guard let queue else { return [] }
+        return destinations.filter { !left.contains($0) || (queue.gauges[$0]?.waiting ?? 0) > 0 }
+            .map { ($0, queue.statuses[$0]) }
     }
 
     /// Deliveries that ended, by destination and state. Those of destinations beyond the bound count as `other`.

@@ -108,28 +108,38 @@ struct OperationsAPI: Sendable {
 
     // MARK: The queue
 
-    /// Reads the queue four times; the values may differ by a commit. Throws 503 when the queue does not answer in
-    /// time.
+    /// Reads the queue several times; the values may differ by a commit. Waits for the queue for at most
+    /// ``StoreLimits/longestCommit``, which is less than a scrape of Prometheus waits by default.
     func metrics(
         _ surface: GatewaySurface, _ providers: ProviderValues, _ failedTokens: FailedTokens, server: ServerCounters,
         streams: Int
-    ) async throws(Problem) -> MetricValues {
-        let inApp = surface.inApp
-        let (statuses, gauges, media, due, space) = try await delayed.reply { () throws(StoreError) in
-            (
-                try await queue.statuses(), try await queue.gauges(), try await queue.mediaGauges(),
-                try await inApp.dueDevices(), try await queue.space()
-            )
-        }
-        let shown = MetricValues.shown(Set(destinations).union(gauges.keys), statuses)
+    ) async -> MetricValues {
+        var values = await queueValues(surface.inApp)
+        let gauges = values?.gauges ?? [:]
+        let shown = MetricValues.shown(Set(destinations).union(gauges.keys), values?.statuses ?? [:])
+        values?.gauges = MetricValues.bounded(gauges, to: shown)
         return MetricValues(
-            destinations: shown, left: Set(shown).subtracting(destinations), statuses: statuses,
-            gauges: MetricValues.bounded(gauges, to: shown), media: media, space: space,
-            health: queue.health, fleet: queue.fleet, providers: providers,
-            inApp: InAppValues(inApp, dueDevices: due), counters: surface.observation.counters, server: server,
+            queue: values, destinations: shown, left: Set(shown).subtracting(destinations), health: queue.health, fleet: queue.fleet, providers: providers,
+            inApp: InAppValues(surface.inApp), counters: surface.observation.counters, server: server,
             streams: streams, failedTokens: failedTokens.values, forwards: forwards,
             routes: MetricValues.bounded(surface.routes.counters),
             failures: surface.failures.rules.entries.prefix(MetricValues.Bounds.rules).map { ($0.rule.name, $0.taken) },
             config: surface.routes.status, process: .current, version: surface.version, now: queue.now)
+    }
+
+    /// Nil if the queue does not answer in time.
+    private func queueValues(_ inApp: InAppFlow) async -> QueueValues? {
+        do throws(StoreError) {
+            return try await delayed.answer(
+                of: { () throws(StoreError) in
+                    QueueValues(
+                        statuses: try await queue.statuses(), gauges: try await queue.gauges(),
+                        media: try await queue.mediaGauges(), dueDevices: try await inApp.dueDevices(),
+                        space: try await queue.space())
+                }, within: StoreLimits.longestCommit)
+        } catch {
+            // `signalbox_queue_readable` says so, and `/readyz` names the reason.
+            return nil
+        }
     }
 }

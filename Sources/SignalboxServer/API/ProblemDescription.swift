@@ -141,7 +141,8 @@ package struct ProblemDescription: Sendable {
             "List them with `GET /v1/failures`. Rules of the config are changed there."),
         Self("failures-full", 409, "The API has 1,000 failure rules.", "Delete some."),
         Self(
-            "config-unreadable", 409, "The files in `routes.d` cannot be read.", "See `detail`; correct their rights."),
+            "config-unreadable", 409, "The files in `routes.d` cannot be read.",
+            "See `detail`; correct their permissions."),
         Self(
             "config-check-busy", 503, "Another check of a config is in progress, or a file does not answer.",
             "Retry after `retry-after` seconds."),
@@ -167,13 +168,13 @@ package struct ProblemDescription: Sendable {
             "reads-busy", 503, "Too many requests compute over payloads: explanations, trials and searches.",
             "Repeat it after `retry-after`."),
         Self("too-many-streams", 503, "Eight streams are open.", "Close another one, or repeat after `retry-after`."),
-        Self("streams-closed", 503, "The gateway stops.", "Connect again after `retry-after`."),
+        Self("streams-closed", 503, "The gateway is stopping.", "Connect again after `retry-after`."),
         Self("captures-off", 409, "The config keeps no captures.", "Set `gateway.captures.count` to more than 0."),
         Self(
             "captures-busy", 503, "256 waits are in progress, or their captures take 64 MiB.",
             "Wait again later, for fewer captures."),
         Self(
-            "captures-stopping", 503, "The gateway stops, or the client ended its side of the connection.",
+            "captures-stopping", 503, "The gateway is stopping, or the client ended its side of the connection.",
             "Wait again, on a connection that stays open."),
         Self("query-malformed", 400, "A query parameter has an invalid value.", "See `detail`."),
         Self(

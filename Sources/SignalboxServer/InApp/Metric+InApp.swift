@@ -7,15 +7,11 @@ struct InAppValues: Sendable {
     let counts: InAppCounts.Values
     /// Messages for all devices. Addressed ones are read with their user's or device's rows and are not counted.
     let messages: (active: Int, skipped: Int)
-    /// Devices whose due time has passed. More than zero for longer than a second means that the timer cannot keep
-    /// up.
-    let dueDevices: Int
 
-    /// `dueDevices`: the caller reads it from the store first, because that read may fail.
-    init(_ flow: InAppFlow, dueDevices: Int) {
+    /// Reads the counts of this process.
+    init(_ flow: InAppFlow) {
         counts = flow.shared.counts.current
         messages = flow.shared.messages.counts
-        self.dueDevices = dueDevices
     }
 }
 
@@ -57,8 +53,8 @@ extension Metric {
             "signalbox_inapp_messages_skipped", .gauge, [],
             "Stored in-app messages that the config does not permit or that exceed a bound."
         ) { [([], Double($0.inApp.messages.skipped))] },
-        Metric(
-            "signalbox_inapp_devices_due", .gauge, [], "Devices with overdue in-app offers, at most 1,000."
-        ) { [([], Double($0.inApp.dueDevices))] },
+        optional("signalbox_inapp_devices_due", "Devices with overdue in-app offers, at most 1,000.") {
+            ($0.queue?.dueDevices).map { Double($0) }
+        },
     ]
 }

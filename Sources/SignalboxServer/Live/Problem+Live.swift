@@ -9,7 +9,7 @@ extension Problem {
     /// During a stop. Sent to requests only; open streams end as whole responses.
     static let streamsClosed = Problem(
         .serviceUnavailable, "streams-closed", title: "The stream was not opened",
-        "The gateway stops: connect again after the restart.", headers: [.retryAfter: "5"])
+        "The gateway is stopping: connect again after the restart.", headers: [.retryAfter: "5"])
 
     /// `pointer`: the location of the mistake in the pattern.
     static func pattern(_ detail: String, at pointer: String) -> Problem {

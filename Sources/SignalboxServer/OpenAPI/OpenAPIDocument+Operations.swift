@@ -78,6 +78,6 @@ extension Endpoint {
 }
 
 extension Endpoint.Access {
-    /// The least role of an operator; otherwise `source`, `link` or `none`.
+    /// The lowest role of an operator; otherwise `source`, `link` or `none`.
     fileprivate var leastRole: String { role?.rawValue ?? words }
 }

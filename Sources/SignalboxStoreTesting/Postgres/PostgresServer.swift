@@ -2,9 +2,9 @@ import Dispatch
 import Foundation
 import SignalboxTesting
 
-/// A real PostgreSQL server on a free port of the loopback interface, with a directory of its own. It stops, and its
-/// directory is removed, with the last reference to it, at the end of the tests, and after they were killed. A class
-/// because it owns the process.
+/// A real PostgreSQL server on a free port of the loopback interface, with a directory of its own. When the last
+/// reference is gone, or the tests end or are killed, the server stops and its directory is removed. A class because it
+/// owns the process.
 package final class PostgresServer: Sendable {
     /// How the server keeps its files.
     package enum Disk: Sendable, Equatable {
@@ -79,7 +79,7 @@ package final class PostgresServer: Sendable {
 
     private init(_ disk: Disk, port: Int, _ settings: [String], primary: Int?) throws {
         self.port = port
-        // The path of a socket is short, and others than root must reach it.
+        // The path of a socket must be short, and users other than root must reach it.
         let home = "/tmp/signalbox-postgres-\(UInt32.random(in: 0 ... .max))-\(port)"
         try FileManager.default.createDirectory(
             atPath: home, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])

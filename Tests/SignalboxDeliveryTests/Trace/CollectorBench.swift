@@ -38,7 +38,7 @@ struct CollectorBench: Sendable {
         let collector = OTLPCollector(settings, http: http, gateway: "test", version: "0")
         let logger = Logger(label: "test") { [log] _ in LineLogHandler { log.append($0) } }
         return TelemetryExporter(
-            telemetry, logger: logger, clock: clock, collector: { collector }, readings: { readings?() })
+            telemetry, logger: logger, clock: clock, collector: { collector }, readings: { readings?() ?? [] })
     }
 
     /// Records spans with names from 0 on.

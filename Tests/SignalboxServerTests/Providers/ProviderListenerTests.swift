@@ -10,7 +10,7 @@ import Testing
 /// provider endpoints.
 @Suite(.timeLimit(.minutes(15)))
 struct ProviderListenerTests {
-    /// 24: the traps of senders. A good response is one frame; a bad one is two.
+    /// The traps of senders. A good response is one frame; a bad one is two.
     @Test func sendsExactlyTheseFrames() async throws {
         let frames = try await TestListener.run { listener in try await listener.play("log").texts("frame") }
         #expect(
@@ -85,7 +85,6 @@ struct ProviderListenerTests {
         }
     }
 
-    /// 2, 27
     @Test func answersAThousandStreamsOfAConnection() async throws {
         try await TestListener.run { listener in
             let result = try #require(try await listener.play("many").first)
@@ -158,7 +157,7 @@ struct ProviderListenerTests {
         }
     }
 
-    /// 26: without an acknowledgement of the PING.
+    /// The client does not acknowledge the PING.
     @Test func stopsWithoutTheClient() async throws {
         var limits = ProviderLimits()
         limits.announcement = .milliseconds(10)
@@ -174,7 +173,7 @@ struct ProviderListenerTests {
         }
     }
 
-    /// 26: a request that was on its way when an idle connection was asked to end.
+    /// The request was sent before the client received the announcement of the end.
     @Test func servesARequestThatCrossesTheAnnouncement() async throws {
         var limits = ProviderLimits()
         // The client acknowledges the PING; on a busy machine, not within the usual second.
@@ -237,7 +236,7 @@ struct ProviderListenerTests {
         #expect(results == [#"{"601":[200,""]}"#])
     }
 
-    /// 30: each ends its own connection; another client is served.
+    /// Each ends its own connection; another client is served.
     @Test(arguments: [
         "rapid_reset", "pings", "settings_flood", "priorities", "window_updates", "unknown_frames", "empty_data",
         "continuations", "header_bomb",
@@ -280,7 +279,7 @@ struct ProviderListenerTests {
         }
     }
 
-    /// 3: without GOAWAY, between which and the end aioapns fails its pushes.
+    /// Without GOAWAY: after it, aioapns fails its new pushes.
     @Test func endsAConnectionWhoseWindowRunsOut() async throws {
         var limits = ProviderLimits()
         limits.leastWindow = 60 * 1024

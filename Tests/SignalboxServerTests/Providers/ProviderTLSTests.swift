@@ -57,7 +57,7 @@ struct ProviderTLSTests {
         }
     }
 
-    /// 24, 32: the same frames with ALPN; HTTP/2 without ALPN and without SNI.
+    /// The same frames with ALPN; HTTP/2 without ALPN and without SNI.
     @Test func speaksHTTP2WithAndWithoutALPN() async throws {
         try await Self.run { listener, authority, _ in
             let frames = try await listener.play("log", authority: authority).texts("frame")
@@ -67,7 +67,6 @@ struct ProviderTLSTests {
         }
     }
 
-    /// 7, 32
     @Test func speaksHTTP1WithAndWithoutALPN() async throws {
         try await Self.run { listener, authority, _ in
             let answers = try await listener.play("http1", authority: authority)
@@ -147,7 +146,7 @@ struct ProviderTLSTests {
         }
     }
 
-    /// 26, 31 over TLS: the last frames reach the client.
+    /// The last frames reach the client over TLS too.
     @Test func endsConnectionsGracefullyOverTLS() async throws {
         try await Self.run { listener, authority, _ in
             let frames = try await listener.play("goaway", authority: authority).texts("frame")

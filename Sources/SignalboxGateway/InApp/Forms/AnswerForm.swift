@@ -2,9 +2,8 @@ package import SignalboxInApp
 import SignalboxJSON
 
 /// The answers of the in-app endpoints, as compact JSON in UTF-8. Members without a value are left out, so `{}` means:
-/// show no message now.
-/// The JSON Schemas of answers are in docs/reference/http.md. Writers do not fail: every value was checked when it
-/// was read.
+/// show no message now. `SignalboxServer/OpenAPI/Schemas/inapp-answers.json` has the JSON Schemas of the answers.
+/// Writers do not fail: every value was checked when it was read.
 package enum AnswerForm {
     /// The form of a message; nil if it is not known.
     /// Called at most once for each offer of an answer.

@@ -1,7 +1,7 @@
 import SignalboxInApp
 
-/// The values of members that a message leaves out, by its vendor's rules (domain notes, section 7.1). Members that
-/// equal their default are not written, so the bytes of a form do not depend on the time of its registration.
+/// The values of members that a message leaves out, by the rules of its vendor. Members that equal their default are
+/// not written, so the bytes of a form do not depend on the time of its registration.
 struct MessageDefaults {
     /// Nil if the vendor's messages must name their triggers.
     let triggers: [MessageTrigger]?

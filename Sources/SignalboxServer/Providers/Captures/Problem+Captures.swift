@@ -30,7 +30,7 @@ extension Problem {
         case .cancelled:
             self.init(
                 .serviceUnavailable, "captures-stopping", title: "The wait ended",
-                "The gateway stops, or the client ended its side of the connection: wait again. A restart begins "
+                "The gateway is stopping, or the client ended its side of the connection: wait again. A restart begins "
                     + "with no captures.",
                 headers: [.retryAfter: "1"])
         }
