@@ -78,8 +78,8 @@ package struct WebhookSender: Sender {
             let attempt = Attempt(startedAt: startedAt, duration: .zero, error: unusable.code)
             return done { recorded(SendResult(.failed(unusable), attempt), of: leases, id, trace) }
         }
-        attempt(request, if: mayBegin) { result in
-            done { result.map { recorded(sendResult($0, of: request, at: startedAt), of: leases, id, trace) } }
+        attempt(request, if: mayBegin) { token, result in
+            done { result.map { recorded(sendResult($0, of: request, token, at: startedAt), of: leases, id, trace) } }
         }
     }
 
@@ -92,22 +92,27 @@ package struct WebhookSender: Sender {
         return result
     }
 
-    /// The result of an attempt, and its record without secrets.
-    private func sendResult(_ result: OutboundResult, of request: OutboundRequest, at startedAt: Date) -> SendResult {
+    /// The result of an attempt, and its record without secrets. `token`: the access token of its last request.
+    private func sendResult(
+        _ result: OutboundResult, of request: OutboundRequest, _ token: String?, at startedAt: Date
+    ) -> SendResult {
+        let secrets = self.secrets + (token.map { [SecretEcho(headers: [$0])] } ?? [])
         var attempt = Attempt(startedAt: startedAt, duration: result.duration, remote: result.remoteAddress)
         switch result.answer {
         case .success(let reply):
             attempt.excerpt = secrets.reduce(reply.excerpt) { $1.masked($0) }
-            if !(200..<300).contains(reply.status) { attempt.exchange = exchange(request, reply).json }
+            if !(200..<300).contains(reply.status) { attempt.exchange = exchange(request, reply, secrets).json }
             return SendResult(.replied(status: reply.status, retryAfter: reply.retryAfter), attempt)
         case .failure(let error):
             attempt.error = error.code
-            attempt.exchange = exchange(request, nil).json
+            attempt.exchange = exchange(request, nil, secrets).json
             return SendResult(.failed(error), attempt)
         }
     }
 
-    private func exchange(_ request: OutboundRequest, _ reply: OutboundReply?) -> FailedExchange {
+    private func exchange(
+        _ request: OutboundRequest, _ reply: OutboundReply?, _ secrets: [SecretEcho]
+    ) -> FailedExchange {
         FailedExchange(
             request: request, reply: reply, urlReference: webhook.urlReference?.description, secrets: secrets)
     }
@@ -115,21 +120,22 @@ package struct WebhookSender: Sender {
     /// One attempt; with access tokens, at most two requests, because a token may have been revoked early. Both end
     /// within the timeout of the request, so that the attempt takes at most twice that time with its tokens. After a
     /// 401 it requests another token and repeats the request once, with the same id and signature. Nil if `mayBegin`
-    /// said no: a 401 to an old token is not the destination's answer to the delivery.
+    /// said no: a 401 to an old token is not the destination's answer to the delivery. Passes on the token of the last
+    /// request too.
     private func attempt(
         _ request: OutboundRequest, if mayBegin: @escaping @Sendable () -> Bool,
-        whenDone done: @escaping @Sendable (OutboundResult?) -> Void
+        whenDone done: @escaping @Sendable (_ token: String?, OutboundResult?) -> Void
     ) {
         guard let tokens else {
-            guard mayBegin() else { return done(nil) }
-            return http.attempt(request, whenDone: done)
+            guard mayBegin() else { return done(nil, nil) }
+            return http.attempt(request) { done(nil, $0) }
         }
         let begun = instant()
         send(request, with: tokens, insteadOf: nil, begun, if: mayBegin) { token, result in
             guard let token, case .success(let reply)? = result?.answer, reply.status == 401 else {
-                return done(result)
+                return done(token, result)
             }
-            send(request, with: tokens, insteadOf: token, begun, if: mayBegin) { done($1) }
+            send(request, with: tokens, insteadOf: token, begun, if: mayBegin, whenDone: done)
         }
     }
 
@@ -166,7 +172,7 @@ package struct WebhookSender: Sender {
             method: .options, url: webhook.url, headers: headers + self.headers, timeout: webhook.timeout, keptBytes: 0,
             keptHeaders: Permission.headers, transport: webhook.transport)
         let result = await withCheckedContinuation { result in
-            attempt(request, if: { true }) { result.resume(returning: $0) }
+            attempt(request, if: { true }) { result.resume(returning: $1) }
         }
         return result.map { Permission($0.answer, to: handshake) } ?? .unknown
     }
