@@ -56,7 +56,7 @@ help:
 	@echo "             SIGNALBOX_BENCH_BEFORE=PATH lets PART=console and PART=nodes compare with an earlier binary"
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"
-	@echo "make providers-long  the scenarios of provider endpoints with many pushes and connections, some ten minutes"
+	@echo "make providers-long  provider endpoints with many pushes and connections, some ten minutes"
 	@echo "make kills-inapp  in-app messages under load, their gateway killed sixty times; KILLS=10 for fewer"
 	@echo "make nodes-long  several nodes on one PostgreSQL: ten kills of a node, ten of the server, some twenty minutes; HELD=300 for an old snapshot, BEFORE=PATH for an earlier release next to this one"
 	@echo "make fuzz    feed mutated payloads to every reader, SECONDS=600 long"
@@ -203,7 +203,7 @@ kills-inapp: deps-test
 	swift build --build-tests
 	SIGNALBOX_INAPP_KILLS=$(KILLS) swift test --skip-build --filter InAppCrashTests/noImpressionIsLostOrDoubled
 
-# The scenarios of provider endpoints at full size: 100,000 pushes, 200 connections, pings for five minutes.
+# The tests of provider endpoints at full size: 100,000 pushes, 200 connections, pings for five minutes.
 .PHONY: providers-long
 providers-long: deps-test
 	swift build --build-tests

@@ -1,4 +1,4 @@
-"""Scenarios of operators that need a gateway of their own: breaker, routes from patterns, changed configs, signed media."""
+"""Tasks of operators, each with a gateway of its own: breaker, routes from patterns, changed configs, signed media."""
 
 import json
 import pathlib
@@ -25,7 +25,7 @@ class Scenarios(unittest.TestCase):
         self.browser.size(1280)
         return started
 
-    def test_05_an_open_breaker_is_told_alike(self):
+    def test_an_open_breaker_is_shown_alike_everywhere(self):
         retry = {"attempts": 50, "base": "20ms", "max": "50ms"}
         running = self.start()
         down = {"url": running.peer_url + "/down", "secret": "env:WEBHOOK_SECRET", "retry": retry,
@@ -58,7 +58,7 @@ class Scenarios(unittest.TestCase):
         self.assertEqual(self.browser.text("table").count("held by breaker"), 3)
         self.assertEqual(self.browser.log(), [])
 
-    def test_19_a_pattern_becomes_a_route(self):
+    def test_a_pattern_becomes_a_route(self):
         running = self.start()
         pattern = {"data": {"vendor": ["mce"], "content": {"title": [{"prefix": "It's \"quoted\" $HOME"}]}}}
         self.browser.open("routes?pattern=" + urllib.parse.quote(json.dumps(pattern)))
@@ -82,7 +82,7 @@ class Scenarios(unittest.TestCase):
         self.browser.shows(route["name"], "table")
         self.assertEqual(self.browser.log(), [])
 
-    def test_54_settings_show_changes_and_refusals(self):
+    def test_settings_show_changes_and_refusals(self):
         running = self.start()
         config = json.loads(pathlib.Path(running.directory, "routes.json").read_text())
         crm = {**config["destinations"]["crm"], "timeout": "7s", "headers": {"x-key": "env:WEBHOOK_SECRET"}}

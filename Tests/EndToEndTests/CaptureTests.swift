@@ -35,7 +35,6 @@ import Testing
         }
     }
 
-    /// 36
     @Test func showsMessagesThatAreOnlyChecked() async throws {
         try await CaptureSetting.run { setting async throws in
             func post(_ path: String, _ body: String) async throws -> String {

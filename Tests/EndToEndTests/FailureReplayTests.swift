@@ -52,7 +52,6 @@ import Testing
         return lines
     }
 
-    /// 48
     @Test func aDryRunHasTheSameFailuresEachTime() async throws {
         try await withTemporaryDirectory { directory in
             try write(Gateway.config(to: "http://127.0.0.1:1/", more: Self.rules), 1001, in: directory)

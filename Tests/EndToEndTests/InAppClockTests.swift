@@ -3,7 +3,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// The scenarios about time and concurrency, by number, on the built binary.
+/// In-app messages over time, and simultaneous requests, on the built binary.
 @Suite(.timeLimit(.minutes(15)), .enabled(if: ClockLibrary.isAvailable, "no C compiler"))
 struct InAppClockTests {
     /// `inApp`: the section of the config.
@@ -20,7 +20,7 @@ struct InAppClockTests {
         }
     }
 
-    @Test func scenario10ExpiresAMessageWhoseTimeoutIsBeforeItsDelay() async throws {
+    @Test func aMessageWhoseTimeoutIsBeforeItsDelayExpires() async throws {
         try await run("{}") { gateway, receiver, clock in
             try await gateway.put("m", #","delay":"10s","timeout":"8s""#)
             #expect(try await gateway.buy().json["nextCheck"] as? String == "2026-11-22T12:00:10.000Z")
@@ -31,7 +31,7 @@ struct InAppClockTests {
         }
     }
 
-    @Test func scenario12WaitsForTheInterval() async throws {
+    @Test func noMessageIsOfferedDuringTheInterval() async throws {
         try await run(#"{ "interval": "30s" }"#) { gateway, _, clock in
             try await gateway.put("m", #","reEligibility":"always""#)
             try await gateway.show()
@@ -42,7 +42,7 @@ struct InAppClockTests {
         }
     }
 
-    @Test func scenario15KeepsReEligibility() async throws {
+    @Test func aShownMessageIsOfferedAgainOnlyWhenEligible() async throws {
         try await run(#"{ "interval": "0s" }"#) { gateway, _, clock in
             try await gateway.put("m", #","reEligibility":"60s""#)
             try await gateway.show()
@@ -53,7 +53,7 @@ struct InAppClockTests {
         }
     }
 
-    @Test func scenario43ShowsFromTheEmbargoToTheExpiry() async throws {
+    @Test func aMessageIsOfferedFromItsEmbargoToItsExpiry() async throws {
         try await run(#"{ "interval": "0s" }"#) { gateway, _, clock in
             let schedule = #""schedule":{"start":"2026-11-22T13:00:00Z","end":"2026-11-22T14:00:00Z"}"#
             try await gateway.put("m", #","reEligibility":"always",\#(schedule)"#, vendor: "sourse")
@@ -61,7 +61,7 @@ struct InAppClockTests {
                 ("12:59:59.999", false), ("13:00:00.000", true), ("14:00:00.000", true), ("14:00:00.001", false),
             ] {
                 try clock.set("2026-11-22T\(time)Z")
-                // The device has the choice of the moment switched off.
+                // The device does not let the gateway choose the moment.
                 let answer = try await gateway.buy(more: #","state":{"smartDelay":false}"#)
                 #expect((answer.json.offer != nil) == isShown, "\(time)")
                 if let offer = answer.json.offer { try await gateway.report("discard", of: offer) }
@@ -69,8 +69,8 @@ struct InAppClockTests {
         }
     }
 
-    /// Eight requests at once, as an app sends them that repeats too early.
-    @Test func scenario48And49AnswerSimultaneousRepeatsAlike() async throws {
+    /// Eight requests at once, like those of an app that repeats its requests too early.
+    @Test func simultaneousRepeatsAreAnsweredAlike() async throws {
         try await run(#"{ "interval": "0s" }"#) { gateway, receiver, _ in
             try await gateway.put("m", #","reEligibility":"always""#)
             let offers = try await atOnce { try await gateway.buy(id: "t").json.offer }
@@ -86,7 +86,7 @@ struct InAppClockTests {
         }
     }
 
-    @Test func scenario50OffersAnUnansweredMessageOnceMore() async throws {
+    @Test func anUnansweredMessageIsOfferedOnceMore() async throws {
         try await run("{}") { gateway, receiver, clock in
             try await gateway.put("m")
             let offer = try await gateway.buy().json.offer
@@ -102,7 +102,7 @@ struct InAppClockTests {
         }
     }
 
-    @Test func scenario51CountsALateImpression() async throws {
+    @Test func aLateImpressionCounts() async throws {
         try await run("{}") { gateway, receiver, clock in
             try await gateway.put("m")
             try await gateway.put("other", on: "sell")
@@ -116,7 +116,7 @@ struct InAppClockTests {
         }
     }
 
-    @Test func scenario52ExpiresWhenTheScheduleEndsDuringTheDelay() async throws {
+    @Test func aMessageWhoseScheduleEndsDuringItsDelayExpires() async throws {
         try await run("{}") { gateway, receiver, clock in
             try await gateway.put("m", #","delay":"10s","schedule":{"end":"2026-11-22T12:00:05Z"}"#)
             try await gateway.buy()
@@ -127,7 +127,7 @@ struct InAppClockTests {
         }
     }
 
-    @Test func scenario53StacksAMessageWhoseDelayEndsInBackground() async throws {
+    @Test func aMessageWhoseDelayEndsInBackgroundWaits() async throws {
         try await run("{}") { gateway, _, clock in
             try await gateway.put("m", #","delay":"10s""#)
             try await gateway.buy(more: #","state":{"foreground":false}"#)
@@ -138,7 +138,7 @@ struct InAppClockTests {
     }
 
     /// The delay ends while no gateway runs.
-    @Test func scenario54KeepsTheDueTimeOverAKill() async throws {
+    @Test func theDueTimeOfADelaySurvivesAKill() async throws {
         try await withTemporaryDirectory { directory in
             let clock = try StandingClock(in: directory, at: "2026-11-22T12:00:00Z")
             try await ReceivingServer.run { receiver in
@@ -163,7 +163,7 @@ struct InAppClockTests {
     }
 
     /// The limit holds even if the gateway was killed before the clock was set back.
-    @Test func scenario55ReopensNoLimitWhenTheClockIsSetBack() async throws {
+    @Test func aClockSetBackReopensNoLimit() async throws {
         try await withTemporaryDirectory { directory in
             let clock = try StandingClock(in: directory, at: "2026-11-22T12:00:00Z")
             try await ReceivingServer.run { receiver in
@@ -187,7 +187,7 @@ struct InAppClockTests {
         }
     }
 
-    @Test func scenario56ShowsOverdueMessagesOncePerInterval() async throws {
+    @Test func overdueMessagesAreOfferedOnePerInterval() async throws {
         try await run(#"{ "interval": "30s" }"#) { gateway, _, clock in
             try await gateway.put("m", #","delay":"1m""#)
             try await gateway.put("other", #","delay":"1m""#, vendor: "another")
@@ -207,7 +207,7 @@ struct InAppClockTests {
     }
 
     @Test(arguments: [("24h", false), ("day", true)])
-    func scenario58TellsRollingWindowsFromCalendarDays(_ window: String, _ isShownAfterMidnight: Bool) async throws {
+    func aRollingWindowEndsAfterItsSpanAndADayAtMidnight(_ window: String, _ isShownAfterMidnight: Bool) async throws {
         try await run(#"{ "interval": "0s" }"#, from: "2026-11-22T23:00:00Z") { gateway, _, clock in
             try await gateway.put("m", #","reEligibility":"always","limits":[{"count":1,"window":"\#(window)"}]"#)
             try await gateway.show()
@@ -222,7 +222,7 @@ struct InAppClockTests {
     }
 
     /// In Warsaw, 28 March 2027 has 23 hours.
-    @Test func scenario59CountsADayOf23HoursAsOne() async throws {
+    @Test func aDayOf23HoursCountsAsOneDay() async throws {
         try await run(#"{ "interval": "0s" }"#, from: "2027-03-27T23:00:00Z") { gateway, _, clock in
             let limit = #"{"count":1,"window":"day","zone":"Europe/Warsaw"}"#
             try await gateway.put("m", #","reEligibility":"always","limits":[\#(limit)]"#)
@@ -234,7 +234,7 @@ struct InAppClockTests {
         }
     }
 
-    @Test func scenario68FreesTheScreenAfterSilence() async throws {
+    @Test func aDisplayFreesTheScreenAfterHalfAnHourOfSilence() async throws {
         try await run("{}") { gateway, receiver, clock in
             try await gateway.put("m", #","limits":[{"count":1,"window":"lifetime"}]"#)
             try await gateway.put("other", on: "sell")

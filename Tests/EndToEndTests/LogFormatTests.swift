@@ -3,7 +3,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// The log of the built binary. The number is that of the scenarios of observability.
+/// The log of the built binary.
 @Suite(.timeLimit(.minutes(2))) struct LogFormatTests {
     private func objects(_ text: String) throws -> [[String: Any]] {
         try text.split(separator: "\n").map { line in
@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(arguments: [(["--log-format", "json"], [:]), ([], ["SIGNALBOX_LOG_FORMAT": "json"])])
-    func scenario53WritesOneObjectALine(_ arguments: [String], _ environment: [String: String]) async throws {
+    func everyLineOfTheLogIsAJSONObject(_ arguments: [String], _ environment: [String: String]) async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run(answer: { _ in 400 }) { receiver in
                 let gateway = try await Gateway.start(

@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// The clients that senders use, against the built binary. Numbers are those of the scenarios of provider endpoints.
+/// The clients that senders use, against the built binary.
 @Suite(.timeLimit(.minutes(15))) struct ProviderAPNsTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../..").standardizedFileURL.path

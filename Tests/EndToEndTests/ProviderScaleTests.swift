@@ -3,8 +3,8 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// The scenarios of provider endpoints that need many pushes, connections, or minutes. `make test` runs them with
-/// small numbers, `make providers-long` with the full ones.
+/// Provider endpoints with many pushes or connections, or over minutes. `make test` runs small numbers of them,
+/// `make providers-long` the full ones.
 @Suite(.timeLimit(.minutes(15))) struct ProviderScaleTests {
     private static func size(_ small: Int, _ full: Int) -> Int { isLong ? full : small }
 
@@ -102,8 +102,8 @@ import Testing
 
     // MARK: Many pushes
 
-    /// aioapns never extends the window of its connection; the bodies of errors use it up several times. It is
-    /// unchanged: a push that fails in it fails the test.
+    /// aioapns never extends the window of its connection, and the bodies of errors use up several windows. The test
+    /// runs the unchanged library, so a push that fails in the library fails the test.
     @Test func losesNoErrorOfAnAioapnsConnection() async throws {
         try await run { setting in
             let gateway = try await setting.start()
@@ -134,7 +134,6 @@ import Testing
         }
     }
 
-    /// 8
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/h2load")))
     func everyAnswerOfALoadIsAnEvent() async throws {
         try await run { setting in
@@ -156,7 +155,7 @@ import Testing
         }
     }
 
-    /// Node.js opens as many streams as the server announces, and the others wait.
+    /// Node.js opens as many streams as the server announces; its other requests wait.
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/node")))
     func nodeWaitsForAStream() async throws {
         try await run { setting in
@@ -176,7 +175,7 @@ import Testing
         }
     }
 
-    // MARK: Ends
+    // MARK: Stops
 
     /// The gateway stops or is killed while aioapns pushes; aioapns repeats what was not answered, and each
     /// push is one event.
@@ -231,7 +230,7 @@ import Testing
         let untaken: Int
     }
 
-    /// In real time.
+    /// Runs for five minutes.
     @Test(.enabled(if: isLong)) func staysOpenForPingsOfFiveMinutes() async throws {
         try await run { setting in
             let gateway = try await setting.start()
@@ -246,7 +245,7 @@ import Testing
 
 private let isLong = ProcessInfo.processInfo.environment["SIGNALBOX_PROVIDERS_LONG"] == "1"
 
-/// What a process uses now, as the system tells it.
+/// The current resources of a process, from `/proc`.
 private struct ProcessUsage {
     private let directory: String
 

@@ -65,7 +65,6 @@ import Testing
         }
     }
 
-    /// 24
     @Test func aResumedStreamRepeatsNoEvent() async throws {
         try await Gateway.run { gateway, _, _ in
             let (reader, _) = try await StreamReader.open(gateway, "?types=event")
@@ -95,7 +94,6 @@ import Testing
         }
     }
 
-    /// 26
     @Test func refusesTheNinthStream() async throws {
         try await Gateway.run { gateway, _, _ in
             var readers: [StreamReader] = []
@@ -150,7 +148,6 @@ import Testing
 
     // MARK: Observations
 
-    /// 12
     @Test func listsRefusedPayloadsWithoutTheirBodies() async throws {
         try await Gateway.run { gateway, _, _ in
             #expect(try await gateway.post(Data(#"{"aps":"broken-value"#.utf8)).status == 400)
@@ -168,7 +165,6 @@ import Testing
         }
     }
 
-    /// 12
     @Test func listsRefusedPushes() async throws {
         try await CaptureSetting.run { setting async throws in
             #expect(try await setting.push(to: "zz").hasSuffix("400"))
@@ -178,7 +174,6 @@ import Testing
         }
     }
 
-    /// 15
     @Test func showsAKeyThatNoDetectorReads() async throws {
         try await Gateway.run { gateway, _, directory in
             #expect(try await gateway.post(Self.payload).status == 202)

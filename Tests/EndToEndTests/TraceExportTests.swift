@@ -7,9 +7,9 @@ import Testing
 
 @testable import SignalboxGateway
 
-/// The export of traces and metrics, on the built binary. Numbers are those of the scenarios of observability.
+/// The export of traces and metrics, on the built binary.
 @Suite(.timeLimit(.minutes(3))) struct TraceExportTests {
-    @Test func scenario49DeliversWhileTheCollectorIsDown() async throws {
+    @Test func deliveriesContinueWhileTheCollectorIsDown() async throws {
         let port = try await ReceivingServer.run { $0.address.port }
         let more = #""telemetry": {"endpoint": "http://127.0.0.1:\#(port)", "interval": "1s"},"#
         try await Gateway.run(config: more) { gateway, receiver, _ in
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func scenario50ACollectorThatHangsOrRefusesDelaysNoDelivery() async throws {
+    @Test func aCollectorThatHangsOrRefusesDelaysNoDelivery() async throws {
         let statuses = Mutex([400, 429, 503])
         let answer: @Sendable (WebhookReceiver.Message) async -> Int = { message in
             guard message.path == "/hooks/v1/traces" else { return 200 }
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    @Test func scenario51ExportsMetrics() async throws {
+    @Test func everyExportedMetricIsOnTheMetricsPage() async throws {
         try await TraceSetting.run { gateway, _, collector in
             var names: Set<String> = []
             while names.isEmpty {
@@ -68,9 +68,9 @@ import Testing
         }
     }
 
-    /// Of direct requests, of the router, and of provider endpoints.
+    /// For requests without the router, with the router, and to a provider endpoint.
     @Test(arguments: ["/v1/notifications", "router", "apns"])
-    func scenario52ShowsExportedTracesAsExemplars(_ door: String) async throws {
+    func exemplarsNameExportedTraces(_ door: String) async throws {
         try await TraceSetting.run { gateway, receiver, collector in
             let device = "/3/device/" + String(repeating: "0123456789abcdef", count: 4)
             let path = door == "apns" ? device : "/v1/notifications"

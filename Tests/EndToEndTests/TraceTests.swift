@@ -6,11 +6,11 @@ import Testing
 
 @testable import SignalboxGateway
 
-/// Traces, on the built binary. Numbers are those of the scenarios of observability.
+/// Traces, on the built binary.
 @Suite(.timeLimit(.minutes(3))) struct TraceTests {
-    /// A request with a key goes through the router, the other one does not.
+    /// A request with an idempotency key goes through the router; a request without one does not.
     @Test(arguments: [nil, "once"])
-    func scenario47FollowsARequestToItsWebhooks(_ key: String?) async throws {
+    func theTraceOfARequestContinuesInItsWebhooks(_ key: String?) async throws {
         try await TraceSetting.run([503, 204]) { gateway, receiver, collector in
             var headers: TraceSetting.Headers = [
                 ("traceparent", TraceSetting.parent), ("tracestate", "vendor=x"), ("baggage", "user=1"),
@@ -56,7 +56,7 @@ import Testing
     @Test(arguments: [
         nil, "00-0-0-01", "00-00000000000000000000000000000000-00f067aa0ba902b7-01", TraceSetting.parent + "-more",
     ])
-    func scenario48ABadContextBeginsANewTrace(_ traceparent: String?) async throws {
+    func aRequestWithoutAValidContextBeginsANewTrace(_ traceparent: String?) async throws {
         try await TraceSetting.run { gateway, receiver, _ in
             var headers: TraceSetting.Headers = [("tracestate", "vendor=x"), ("baggage", "user=1")]
             if let traceparent { headers.append(("traceparent", traceparent)) }

@@ -1,8 +1,8 @@
-"""Runs Google's and Expo's client libraries against a gateway; prints a JSON object for each result.
+"""Runs Google's and Expo's client libraries against a gateway; prints a JSON object for each scenario.
 
 Usage: fcm-clients.py URL KEY [SCENARIO...]
-KEY is a private RSA key in PEM, whose public key the gateway knows as key-1 of sender@demo.iam.gserviceaccount.com.
-Scenarios have the numbers of the reference of provider endpoints.
+KEY: a private RSA key in PEM, whose public key the gateway knows as key-1 of sender@demo.iam.gserviceaccount.com.
+SCENARIO: a function of this file with the decorator `scenario`; all of them by default.
 """
 
 import http.client
@@ -23,6 +23,13 @@ from firebase_admin import credentials, messaging
 warnings.simplefilter("ignore", DeprecationWarning)
 url, key_file = sys.argv[1], sys.argv[2]
 chosen = sys.argv[3:]
+scenarios = {}
+
+
+def scenario(function):
+    """Registers a function, which returns a list of checks, under its name."""
+    scenarios[function.__name__] = function
+    return function
 
 
 def account(key, name="sender@demo.iam.gserviceaccount.com"):
@@ -48,7 +55,7 @@ def app(name, options=None, info=ACCOUNT):
 
 
 def failure(call):
-    """The name of the exception's type; None without an exception."""
+    """The name of the type of the exception that the call raises; None without an exception."""
     try:
         call()
     except Exception as error:  # noqa: BLE001: the type is the result
@@ -56,23 +63,25 @@ def failure(call):
     return None
 
 
-def scenario34():
-    """The account's token endpoint is ours; a token that is not valid is renewed, and the message is sent once."""
-    made = app("34")
-    name = messaging.send(messaging.Message(token="abc", data={"n": "34"}), app=made)
+@scenario
+def a_rejected_token_is_renewed():
+    """The account's token endpoint is the gateway's. The client renews a rejected token and sends its message once."""
+    made = app("renewal")
+    name = messaging.send(messaging.Message(token="abc", data={"n": "renewal"}), app=made)
     made.credential.get_credential().token = "ya29.c.signalbox-" + "0" * 64
-    again = messaging.send(messaging.Message(fid="abc", data={"n": "34b"}), app=made)
+    again = messaging.send(messaging.Message(fid="abc", data={"n": "renewal-again"}), app=made)
     return [name.startswith("projects/demo/messages/"), again.startswith("projects/demo/messages/")]
 
 
-def scenario35():
-    """An assertion by another key."""
+@scenario
+def an_assertion_of_another_key_is_rejected():
+    """The account's key is not the one that the gateway knows."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import rsa
 
     foreign = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()).decode()
-    made = app("35", info=account(foreign))
+    made = app("assertion", info=account(foreign))
     try:
         messaging.send(messaging.Message(token="abc"), app=made)
     except Exception as error:  # noqa: BLE001
@@ -80,18 +89,20 @@ def scenario35():
     return [False]
 
 
-def scenario36():
-    """A dry run."""
-    name = messaging.send(messaging.Message(token="abc", data={"n": "36"}), dry_run=True, app=app("36"))
+@scenario
+def a_dry_run_has_a_fixed_message_id():
+    """A dry run makes no event."""
+    name = messaging.send(messaging.Message(token="abc", data={"n": "dry-run"}), dry_run=True, app=app("dry-run"))
     return [name == "projects/demo/messages/fake_message_id"]
 
 
-def scenario37():
+@scenario
+def a_multicast_reports_its_malformed_token():
     """A multicast to 500 tokens, one of which is malformed."""
     tokens = ["token%d" % number for number in range(500)]
     tokens[123] = "not a token"
-    message = messaging.MulticastMessage(tokens=tokens, data={"n": "37"})
-    batch = messaging.send_each_for_multicast(message, app=app("37"))
+    message = messaging.MulticastMessage(tokens=tokens, data={"n": "multicast"})
+    batch = messaging.send_each_for_multicast(message, app=app("multicast"))
     failed = [index for index, response in enumerate(batch.responses) if not response.success]
     names = {response.message_id for response in batch.responses if response.success}
     return [
@@ -100,9 +111,10 @@ def scenario37():
     ]
 
 
-def scenario41():
+@scenario
+def both_apis_manage_topics():
     """Topic management, by the new API and by the older one."""
-    made = app("41")
+    made = app("topics")
     tokens = ["topic%d" % number for number in range(150)]
     results = [messaging.subscribe_to_topic(tokens, "news", app=made) for _ in range(2)]
     removed = messaging.unsubscribe_from_topic(tokens[:50], "news", app=made)
@@ -113,36 +125,39 @@ def scenario41():
     ]
 
 
-def scenario42():
-    """pyfcm."""
+@scenario
+def pyfcm_sends_and_renews_its_token():
+    """The library pyfcm sends, reports an invalid token, and renews its access token."""
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(ACCOUNT, file)
         file.flush()
         client = pyfcm.FCMNotification(service_account_file=file.name, project_id="demo")
-        sent = client.notify(fcm_token="abc", notification_title="Hi", data_payload={"n": "42"})
+        sent = client.notify(fcm_token="abc", notification_title="Hi", data_payload={"n": "pyfcm"})
         invalid = failure(lambda: client.notify(fcm_token="not a token"))
-        # A token that the server no longer accepts is renewed.
+        # The gateway does not know this access token.
         client.requests_session.headers["Authorization"] = "Bearer ya29.c.signalbox-" + "0" * 64
-        again = client.notify(fcm_token="abc", data_payload={"n": "42b"})
+        again = client.notify(fcm_token="abc", data_payload={"n": "pyfcm-again"})
     return [
         sent["name"].startswith("projects/demo/messages/"), invalid == "InvalidDataError",
         again["name"].startswith("projects/demo/messages/"),
     ]
 
 
-def scenario45():
-    """A project of another source."""
-    made = app("45", {"projectId": "elsewhere"})
+@scenario
+def a_project_of_another_source_is_rejected():
+    """The project belongs to another source than the account."""
+    made = app("project", {"projectId": "elsewhere"})
     error = failure(lambda: messaging.send(messaging.Message(token="abc"), app=made))
     return [error == "SenderIdMismatchError"]
 
 
-def scenario46():
-    """Expo: tickets, receipts, and too many messages."""
+@scenario
+def expo_returns_tickets_and_receipts():
+    """Expo's library: a ticket, its receipt, a malformed token, and too many messages."""
     session = requests.Session()
     session.headers.update({"authorization": "Bearer expo-token", "content-type": "application/json"})
     client = PushClient(host=url, session=session)
-    ticket = client.publish(PushMessage(to="ExponentPushToken[abc]", title="Hi", data={"n": "46"}))
+    ticket = client.publish(PushMessage(to="ExponentPushToken[abc]", title="Hi", data={"n": "expo"}))
     receipts = client.check_receipts_multiple([ticket])
     bad = client.publish(PushMessage(to="ExponentPushToken-malformed", body="x"))
     try:
@@ -158,34 +173,38 @@ def scenario46():
     ]
 
 
-def scenario137():
-    """The config answers `dead` with UNREGISTERED: a multicast to 500 tokens, and pyfcm."""
+@scenario
+def an_unregistered_token_raises_its_error():
+    """The config answers `dead` with UNREGISTERED. A multicast to 500 tokens sends to it, and so does pyfcm."""
     tokens = ["token%d" % number for number in range(500)]
     tokens[321] = "dead"
-    batch = messaging.send_each_for_multicast(messaging.MulticastMessage(tokens=tokens, data={"n": "37"}), app=app("137"))
+    message = messaging.MulticastMessage(tokens=tokens, data={"n": "unregistered"})
+    batch = messaging.send_each_for_multicast(message, app=app("unregistered"))
     failed = [index for index, response in enumerate(batch.responses) if not response.success]
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(ACCOUNT, file)
         file.flush()
         client = pyfcm.FCMNotification(service_account_file=file.name, project_id="demo")
-        dead = failure(lambda: client.notify(fcm_token="dead", data_payload={"n": "42"}))
+        dead = failure(lambda: client.notify(fcm_token="dead", data_payload={"n": "unregistered"}))
     return [
         failed == [321], type(batch.responses[321].exception).__name__ == "UnregisteredError",
         dead == "FCMNotRegisteredError",
     ]
 
 
-def scenario138():
+@scenario
+def firebase_repeats_after_503_and_429():
     """The config answers the first two messages to `down` with 503, the first to `busy` with 429 and retry-after: 1."""
-    made = app("138")
-    sent = messaging.send(messaging.Message(token="down", data={"n": "38"}), app=made)
-    again = messaging.send(messaging.Message(token="busy", data={"n": "38b"}), app=made)
+    made = app("repeats")
+    sent = messaging.send(messaging.Message(token="down", data={"n": "repeats"}), app=made)
+    again = messaging.send(messaging.Message(token="busy", data={"n": "repeats-again"}), app=made)
     return [name.startswith("projects/demo/messages/") for name in (sent, again)]
 
 
-def scenario40():
-    """Sizes on the wire, which the libraries do not check."""
-    made = app("40")
+@scenario
+def fields_beyond_their_limits_are_rejected():
+    """Sizes, keys and lifetimes that the libraries do not check."""
+    made = app("limits")
     send = lambda **fields: failure(lambda: messaging.send(messaging.Message(**fields), app=made))  # noqa: E731
     return [
         send(token="abc", data={"k": "x" * 4095}) is None,
@@ -197,12 +216,13 @@ def scenario40():
     ]
 
 
-def scenario44():
-    """Without a library: a chunked body, and a request to a wrong path."""
+@scenario
+def requests_without_a_library_are_answered():
+    """A chunked body, and a request to a wrong path."""
     place = urllib.parse.urlsplit(url)
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=10)
     headers = {"authorization": "key=server-key", "content-type": "application/json"}
-    connection.request("POST", "/fcm/send", iter([b'{"to":"abc",', b'"data":{"n":"44"}}']), headers)
+    connection.request("POST", "/fcm/send", iter([b'{"to":"abc",', b'"data":{"n":"chunked"}}']), headers)
     response = connection.getresponse()
     sent = json.loads(response.read())
     connection.request("GET", "/v1/projects/demo/unknown", headers=headers)
@@ -211,11 +231,11 @@ def scenario44():
     return [response.status == 200, sent["success"] == 1, missing.status == 404, body["error"]["status"] == "NOT_FOUND"]
 
 
-for name, scenario in list(globals().items()):
-    if not name.startswith("scenario") or (chosen and name.removeprefix("scenario") not in chosen):
+for name, function in scenarios.items():
+    if chosen and name not in chosen:
         continue
     try:
-        results = scenario()
+        results = function()
         print(json.dumps({"scenario": name, "ok": all(results), "results": results}), flush=True)
-    except Exception as error:  # noqa: BLE001: reported, and the next scenario runs
+    except Exception as error:  # noqa: BLE001: reported; the next scenario runs
         print(json.dumps({"scenario": name, "ok": False, "error": repr(error)[:500]}), flush=True)

@@ -1,5 +1,5 @@
 """The plays of frames.py, a function each. The server answers /ok with 200 and no body, /error with 400 and a
-body, and /hold never. The numbers are those of the scenarios of provider endpoints."""
+body. It never answers /hold."""
 
 import socket
 import ssl
@@ -15,7 +15,7 @@ def ended(connection):
 
 
 def log(port, authority):
-    """24: every frame of a connection with a good and a bad request."""
+    """Every frame of a connection with a good and a bad request."""
     connection = Connection(port, authority, alpn=["h2"] if authority else None)
     connection.request(1, "/ok", b"{}", [("apns-id", "AbC-1")])
     connection.request(3, "/error", b"{}")
@@ -25,7 +25,7 @@ def log(port, authority):
 
 
 def without_alpn(port, authority):
-    """1, 32: no ALPN, no SNI, no :authority, and the preface byte by byte."""
+    """No ALPN, no SNI, no :authority, and the preface byte by byte."""
     for alpn, name in [(None, "localhost"), (None, None), (["h2"], "localhost")]:
         connection = Connection(port, authority, alpn=alpn, begin=False, server_name=name)
         for byte in PREFACE:
@@ -36,7 +36,7 @@ def without_alpn(port, authority):
 
 
 def http1(port, authority):
-    """7, 32: HTTP/1.1, negotiated or not; two requests on one connection."""
+    """HTTP/1.1, negotiated or not; two requests on one connection."""
     for alpn in ([None, ["http/1.1"]] if authority else [None]):
         connection = Connection(port, authority, alpn=alpn, begin=False)
         for path in ("/error", "/ok"):
@@ -99,7 +99,7 @@ def head(port, authority):
 
 
 def too_large(port, authority):
-    """21: a declared length beyond the limit is answered before the body; an undeclared one at the limit."""
+    """A declared length beyond the limit is answered before the body; an undeclared one at the limit."""
     connection = Connection(port, authority)
     connection.send(1, END_HEADERS, 1, connection.head("/ok", [("content-length", "4097")]))
     report(declared=connection.answers(1))
@@ -114,7 +114,7 @@ def too_large(port, authority):
 
 
 def many(port, authority):
-    """2, 27: a thousand streams at once on one connection."""
+    """A thousand streams at once on one connection."""
     connection = Connection(port, authority)
     connection.settle()
     for number in range(1000):
@@ -124,7 +124,7 @@ def many(port, authority):
 
 
 def goaway(port, authority):
-    """25: the reason of the end as debug data."""
+    """The debug data of GOAWAY gives the reason of the end."""
     connection = Connection(port, authority)
     connection.request(1, "/goaway", b"{}")
     for f in connection.end():
@@ -158,7 +158,7 @@ def delayed(port, authority):
 
 
 def narrow(port, authority):
-    """27: one stream at a time until a success."""
+    """One stream at a time until a success."""
     connection = Connection(port, authority)
     connection.settle()
     for stream, path in [(1, "/narrow"), (3, "/error"), (5, "/ok"), (7, "/ok")]:
@@ -193,7 +193,7 @@ def cut(port, authority):
 
 
 def stop(port, authority):
-    """26: the server stops with requests in progress. The first line asks for the stop."""
+    """The server stops with requests in progress. The first line asks for the stop."""
     connection = Connection(port, authority)
     connection.settle()
     for number in range(200):
@@ -212,7 +212,7 @@ def stop(port, authority):
 
 
 def silent_stop(port, authority):
-    """26: as above, by a client that acknowledges no PING."""
+    """The server stops a connection whose client acknowledges no PING. The first line asks for the stop."""
     connection = Connection(port, authority)
     connection.request(1, "/ok", b"{}")
     connection.answers(1)
@@ -221,7 +221,7 @@ def silent_stop(port, authority):
 
 
 def late_request(port, authority):
-    """26: a request was on its way when the server stopped an idle connection."""
+    """A request is on its way when the server stops an idle connection. The first line asks for the stop."""
     connection = Connection(port, authority)
     connection.request(1, "/ok", b"{}")
     connection.answers(1)
@@ -238,7 +238,7 @@ def late_request(port, authority):
 
 
 def cancels(port, authority):
-    """29: three hundred requests are cancelled; later ones are answered."""
+    """Three hundred requests are cancelled; later ones are answered."""
     connection = Connection(port, authority)
     connection.settle()
     for number in range(300):
@@ -249,7 +249,7 @@ def cancels(port, authority):
 
 
 def rapid_reset(port, authority):
-    """30: requests that are cancelled at once. Made in advance, so that they arrive at the rate of an attack."""
+    """Requests that are cancelled at once. Their frames are made first, so that they arrive as fast as an attack."""
     connection = Connection(port, authority)
     attack = b"".join(
         frame(1, END_HEADERS, stream, connection.head("/ok")) + frame(3, 0, stream, struct.pack(">I", 8))
@@ -346,7 +346,7 @@ def slow_body(port, authority):
 
 
 def no_window(port, authority):
-    """31: the client gives no window for bodies, and never reads on."""
+    """The client gives no window for bodies and never extends it."""
     connection = Connection(port, authority, settings=settings(window=0))
     connection.settle()
     for number in range(1000):
@@ -357,7 +357,7 @@ def no_window(port, authority):
 
 
 def window_runs_out(port, authority):
-    """3: a client that never extends the window of the connection. The connection ends before bodies are lost."""
+    """A client that never extends the window of the connection. The connection ends before bodies are lost."""
     connection = Connection(port, authority, settings=settings(window=1 << 20))
     requests, answered, aways, closed = 0, 0, [], False
     while not closed and requests < 10_000:
@@ -378,7 +378,7 @@ def window_runs_out(port, authority):
 
 
 def late_window(port, authority):
-    """3: a client that extends the window after it has read more than most clients do."""
+    """A client that extends the window after it has read more than most clients do."""
     connection = Connection(port, authority, settings=settings(window=1 << 20))
     pings, answered = 0, 0
     for number in range(400):
@@ -417,7 +417,7 @@ def handshake(port, authority):
 
 
 def keepalive(port, authority):
-    """28: pings at an interval, on an idle connection."""
+    """Pings at an interval, on an idle connection."""
     connection = Connection(port, authority)
     for number in range(20):
         connection.send(6, 0, 0, b"%08d" % number)
@@ -482,7 +482,7 @@ def bad_handshakes(port, authority):
 
 
 def client_certificates(port, authority):
-    """9: a client certificate by the authority, one without an issuer, and none."""
+    """A client certificate by the authority, one without an issuer, and none."""
     import datetime
     import os
     import tempfile
@@ -647,7 +647,7 @@ def waiting_tunnel(port, authority):
 
 
 def client_chains(port, authority):
-    """9: client certificates with the chains of chains.py. The second connection resumes the session of the first."""
+    """Client certificates with the chains of chains.py. The second connection resumes the session of the first."""
     import os
     folder = os.path.dirname(authority)
     for name in ("chain", "leaf", "impostor"):
@@ -669,7 +669,7 @@ PUSH = [("apns-topic", "com.example.app")]
 
 
 def pushes(port, authority):
-    """30: a sender that pushes one message after the other, while another connection attacks."""
+    """A sender that pushes one message after the other, while another connection attacks."""
     connection = Connection(port, authority)
     statuses = {}
     for number in range(100):
@@ -680,9 +680,9 @@ def pushes(port, authority):
 
 
 def pushes_until_goaway(port, authority):
-    """26: 200 pushes at a time, with a secret in the path, until the server announces its end.
+    """200 pushes at a time, with a secret in the path, until the server announces its end.
 
-    Counts the answered ones, and those not taken."""
+    Reports how many pushes the server answered, and how many are beyond its last GOAWAY."""
     connection = Connection(port, authority)
     connection.settle()
     stream, last, aways, answered = 1, None, 0, set()
@@ -712,7 +712,7 @@ def pushes_until_goaway(port, authority):
 
 
 def slow_pings(port, authority):
-    """28: as keepalive, every 15 s for five minutes."""
+    """Pings as in keepalive, every 15 s for five minutes."""
     connection = Connection(port, authority)
     for number in range(20):
         connection.send(6, 0, 0, b"%08d" % number)

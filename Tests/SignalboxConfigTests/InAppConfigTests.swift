@@ -14,9 +14,9 @@ import Testing
         }
     }
 
-    /// An unknown kind must never count as another one.
+    /// An unknown window must never count as a known one, such as the whole lifetime.
     @Test(arguments: ["forever", "rolling", "Day", "1 day", "3mo"])
-    func scenario60RejectsAnUnknownLimitKindF20(_ window: String) throws {
+    func anUnknownWindowOfALimitIsRejected(_ window: String) throws {
         let text = #"{"inapp":{"limits":[{"name":"a","count":1,"window":"\#(window)"}]}}"#
         let error = #expect(throws: InvalidConfig.self) { try RoutedConfig(Array(text.utf8)) }
         let mistake = try #require(error?.mistakes.first)

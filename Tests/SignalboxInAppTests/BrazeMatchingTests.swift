@@ -3,7 +3,7 @@ import Testing
 
 @testable import SignalboxInApp
 
-/// The messages that an event brings.
+/// The choice of a message for an event.
 @Suite struct BrazeMatchingTests {
     private func filtered(
         _ comparison: Filter.Comparison, _ property: String = "total", vendor: Vendor = "braze"
@@ -12,7 +12,7 @@ import Testing
         return World(try message("m", vendor: vendor, on: [.event(name: "buy", filter: filter)]))
     }
 
-    @Test func scenario01OffersTheHigherPriorityAndDoesNotStackTheOther() throws {
+    @Test func theHigherPriorityIsOfferedAndTheOtherDoesNotWait() throws {
         var world = World(
             try message("high", vendor: "braze") { $0.rank = VendorRules.rank(of: 10, vendor: "braze") },
             try message("low", vendor: "braze") { $0.rank = VendorRules.rank(of: 1, vendor: "braze") })
@@ -27,19 +27,19 @@ import Testing
         #expect(world.rows.offers.count == 1)
     }
 
-    @Test func scenario02OffersTheSameMessageAmongEquals() throws {
+    @Test func theFirstIDIsOfferedAmongEqualMessages() throws {
         var world = World(try message("b"), try message("a"), try message("c"))
         #expect(world.trigger(bought).offer?.message == "a")
         world = World(try message("c"), try message("a"), try message("b"))
         #expect(world.trigger(bought).offer?.message == "a")
     }
 
-    @Test func scenario02OffersTheNewestAmongEqualRanks() throws {
+    @Test func theNewestMessageIsOfferedAmongEqualRanks() throws {
         var world = World(try message("a") { $0.registeredAt = 1 }, try message("b") { $0.registeredAt = 2 })
         #expect(world.trigger(bought).offer?.message == "b")
     }
 
-    @Test func scenario03MatchesWhenEveryGroupHasOneTrueCondition() throws {
+    @Test func aFilterMatchesWhenEveryGroupHasATrueCondition() throws {
         let filter = Filter([
             [.init("total", .greaterThan(100)), .init("country", .equals(.text("de")))],
             [.init("items", .atLeast(3)), .init("member", .equals(.boolean(true)))],
@@ -52,7 +52,7 @@ import Testing
         #expect(world.trigger(bought(["country": .text("de")]), device: "two", user: "bob").offer == nil)
     }
 
-    @Test func scenario04TreatsAnEventWithoutPropertiesAsBrazeDoes() throws {
+    @Test func anEventWithoutPropertiesFailsEveryFilterOfBraze() throws {
         var own = try filtered(.notExists, vendor: "own")
         #expect(own.trigger(bought).offer != nil)
         var braze = try filtered(.notExists)
@@ -62,14 +62,14 @@ import Testing
         #expect(braze.trigger(bought([:])).offer != nil)
     }
 
-    @Test func scenario05RejectsNotEqualWhenThePropertyIsAbsent() throws {
+    @Test func notEqualsNeedsAPropertyOfTheSameType() throws {
         var world = try filtered(.notEquals(.number(5)))
         #expect(world.trigger(bought(["other": .number(1)])).offer == nil)
         #expect(world.trigger(bought(["total": .text("6")])).offer == nil)
         #expect(world.trigger(bought(["total": .number(6)])).offer != nil)
     }
 
-    @Test func scenario06RejectsATextInANumberFilter() throws {
+    @Test func aNumberFilterRejectsAText() throws {
         var world = try filtered(.atLeast(5))
         #expect(world.trigger(bought(["total": .text("5")])).offer == nil)
         #expect(world.trigger(bought(["total": .number(5)])).offer != nil)
@@ -93,12 +93,12 @@ import Testing
         }
     }
 
-    @Test func scenario07SearchesPatternsIgnoringCase() throws {
+    @Test func aPatternMatchesPartOfATextInAnyCase() throws {
         var world = try filtered(.matches(try TextPattern("sale")), "title")
         #expect(world.trigger(bought(["title": .text("Big SALE")])).offer != nil)
     }
 
-    @Test func scenario08TestsEveryConditionOfAnAnd() throws {
+    @Test func aFilterFailsWhenOneGroupHasNoTrueCondition() throws {
         let filter = Filter([[.init("a", .greaterThan(1))], [.init("b", .greaterThan(1))]])
         var world = World(try message("m", vendor: "braze", on: [.event(name: "buy", filter: filter)]))
         let answer = world.trigger(bought(["a": .number(2), "b": .number(0)]), explain: true)
@@ -106,7 +106,7 @@ import Testing
         #expect(answer.check("m")?.actual == "group 1: none holds")
     }
 
-    @Test func scenario09MatchesTheCampaignOfAnOpenedPush() throws {
+    @Test func anOpenedPushMatchesTriggersOfItsCampaignOrOfAny() throws {
         var world = World(try message("m", on: [.pushOpen(campaign: "A")]))
         #expect(world.trigger(.pushOpen(campaign: "B")).offer == nil)
         #expect(world.trigger(.pushOpen(campaign: nil)).offer == nil)
@@ -115,7 +115,7 @@ import Testing
         #expect(world.trigger(.pushOpen(campaign: "B")).offer != nil)
     }
 
-    @Test func scenario26RecordsOneNoMatch() throws {
+    @Test func anEventWithoutMatchIsRecordedOnce() throws {
         var world = World(try message("m"))
         let answer = world.trigger(.event(name: "sell", properties: nil), explain: true)
         #expect(answer.offer == nil && answer.candidates.isEmpty)

@@ -4,15 +4,15 @@ import Testing
 
 @testable import SignalboxInApp
 
-/// The 25 faults of other systems (reference, section 6.2), each as a fact that excludes it.
+/// Faults of other in-app systems, each excluded by a fact about this one.
 @Suite struct FaultTests {
-    @Test func fault01LeasesTheScreenBeforeAnyAssetLoads() throws {
+    @Test func anOfferLeasesTheScreenBeforeItsAssetsLoad() throws {
         var world = World(try message("a"), try message("b", on: [.sessionStart]))
         #expect(world.trigger(bought).offer != nil)
         #expect(world.trigger(.sessionStart).offer == nil)
     }
 
-    @Test func fault02CountsTwoImpressionsAtOnce() throws {
+    @Test func impressionsOnTwoDevicesBothCount() throws {
         var world = World(
             try message("m") {
                 $0.reEligibility = .always; $0.limits = [Limit(2, .lifetime)]
@@ -24,7 +24,7 @@ import Testing
         #expect(world.rows.ledger(.user("ann")).totals[.message("m")]?.count == 2)
     }
 
-    @Test func fault03EndsAMessageThatReportsNoImpression() throws {
+    @Test func anOfferWithoutAnImpressionIsDiscarded() throws {
         var world = World(try message("m"))
         world.trigger(bought)
         for _ in 0..<2 {
@@ -35,7 +35,7 @@ import Testing
         #expect(world.trigger(.poll).offer == nil)
     }
 
-    @Test func fault04CountsAtTheImpressionOnEveryPlatform() throws {
+    @Test func anImpressionCountsOnEveryPlatform() throws {
         for platform in [ClientState.Platform.ios, .android, .web, .roku] {
             var world = World(try message("m"))
             world.client.platform = platform
@@ -45,21 +45,21 @@ import Testing
         }
     }
 
-    @Test func fault05SpendsNoRightWhenTheDisplayFails() throws {
+    @Test func aFailedDisplayUsesNoLimit() throws {
         var world = World(try message("m") { $0.limits = [Limit(1, .lifetime)] })
         let offer = try #require(world.trigger(bought).offer)
         try world.report(.renderFailed, offer.id)
         #expect(world.trigger(bought).offer != nil)
     }
 
-    @Test func fault06KeepsAMessageForLater() throws {
+    @Test func aPostponedMessageIsOfferedAgain() throws {
         var world = World(try message("m"))
         let offer = try #require(world.trigger(bought).offer)
         try world.report(.later, offer.id)
         #expect(world.trigger(.poll).offer?.id == offer.id)
     }
 
-    @Test func fault07ChecksTheClientWhenTheDelayEnds() throws {
+    @Test func theClientIsCheckedWhenTheDelayEnds() throws {
         var world = World(
             try message("m") {
                 $0.delay = minute; $0.requirements.orientation = .portrait
@@ -71,7 +71,7 @@ import Testing
         #expect(world.trigger(.poll).offer != nil)
     }
 
-    @Test func fault08KeepsADelayThatEndsInBackground() throws {
+    @Test func aDelayThatEndsInBackgroundIsKept() throws {
         var world = World(try message("m") { $0.delay = minute })
         world.client.foreground = false
         world.trigger(bought)
@@ -80,7 +80,7 @@ import Testing
         #expect(world.trigger(.poll).offer != nil)
     }
 
-    @Test func fault09StartsANewDayAtMidnightWithoutARestart() throws {
+    @Test func aNewDayBeginsAtMidnightWithinASession() throws {
         var world = World(
             try message("m") {
                 $0.reEligibility = .always; $0.limits = [Limit(1, .day(.user))]
@@ -92,7 +92,7 @@ import Testing
         #expect(world.trigger(bought).offer != nil)
     }
 
-    @Test func fault10CoversOneDayAndOneWeekExactly() throws {
+    @Test func aDayAndAWeekAreExactToTheMillisecond() throws {
         // noon is a Sunday: the day began 12 hours ago and the week on Monday before.
         for (window, before) in [(Limit.Window.day(.user), 12 * hour), (.week(.user), 156 * hour)] {
             for (since, isFree) in [(before, false), (before + 1, true)] {
@@ -108,19 +108,19 @@ import Testing
         }
     }
 
-    @Test func fault11PassesSinceLastBeforeAnyDisplay() throws {
+    @Test func intervalsPassBeforeAnyDisplay() throws {
         var world = World(try message("m") { $0.interval = 3 * hour }, interval: hour)
         #expect(world.trigger(bought).offer != nil)
     }
 
-    @Test func fault12FiresNoMessageBecauseAnotherWasDismissed() throws {
+    @Test func aDismissalTriggersNoMessage() throws {
         let unequal = Filter([[.init("kind", .notEquals(.text("a")))]])
         var world = World(try message("m", on: [.event(name: "buy", filter: unequal)]) { $0.reEligibility = .always })
         try world.showAndDismiss(bought(["kind": .text("b")]))
         #expect(world.trigger(.poll).offer == nil)
     }
 
-    @Test func fault13KeepsATriggerBeforeTheFirstDefinition() throws {
+    @Test func aTriggerBeforeTheFirstDefinitionIsReplayed() throws {
         var world = World()
         world.policy.replay = 30 * second
         world.trigger(.pushOpen(campaign: "A"))
@@ -129,14 +129,14 @@ import Testing
         #expect(world.trigger(.poll).offer != nil)
     }
 
-    @Test func fault14AppliesWithdrawalsAndAdditionsAtOnce() throws {
+    @Test func withdrawalsAndAdditionsApplyAtOnce() throws {
         var world = World(try message("old"))
         world.messages.withdraw("old")
         world.messages.register(try message("new"))
         #expect(world.trigger(bought).offer?.message == "new")
     }
 
-    @Test func fault15ShowsALowerMessageIfTheBestCannotBeShown() throws {
+    @Test func aLowerMessageIsOfferedIfTheBestCannotBeShown() throws {
         var world = World(
             try message("best") {
                 $0.rank = 1; $0.requirements.template = "video"
@@ -145,7 +145,7 @@ import Testing
         #expect(world.trigger(bought).offer?.message == "lower")
     }
 
-    @Test func fault16PromotesNoMessageForAControlMember() throws {
+    @Test func aMemberOfAControlGroupIsOfferedNoOtherMessage() throws {
         var world = World(
             try message("best") {
                 $0.rank = 1; $0.experiment = "x"
@@ -155,20 +155,20 @@ import Testing
         #expect(world.records.map(\.kind) == [.held])
     }
 
-    @Test func fault17SpendsNoRightAtSelection() throws {
+    @Test func anOfferThatIsNotShownUsesNoLimit() throws {
         var world = World(try message("m"), interval: 30 * second)
         world.trigger(bought)
         #expect(world.rows.ledger(.user("ann")) == Ledger())
         #expect(world.rows.devices["phone"]?.lastEnd == nil)
     }
 
-    @Test func fault18FiresNoScreenViewAtForeground() throws {
+    @Test func aReturnToForegroundIsNotAScreenView() throws {
         var world = World(try message("m", on: [.screen("home")]))
         world.trigger(.sessionStart)
         #expect(world.trigger(.screen("home")).offer == nil)
     }
 
-    @Test func fault19ShowsNoMessageOfThePreviousUser() throws {
+    @Test func aMessageOfThePreviousUserIsNotOffered() throws {
         var world = World(try message("m"))
         let offer = try #require(world.trigger(bought, user: "ann").offer)
         try world.report(.later, offer.id)
@@ -176,16 +176,16 @@ import Testing
         #expect(world.rows.offers[offer.id]?.reason == EndReason.userChanged)
     }
 
-    @Test func fault20ReadsNoUnknownLimitAsLifetime() {
+    @Test func anUnknownLimitIsNotReadAsLifetime() {
         #expect(throws: InputFault.self) { try Limit.Window(kind: "every", at: "/limits/0") }
     }
 
-    @Test func fault21TestsEveryGroupOfAnAnd() {
+    @Test func everyGroupOfAFilterMustMatch() {
         let filter = Filter([[.init("a", .atLeast(1))], [.init("b", .equals(.text("x")))]])
         #expect(filter.outcome(of: ["a": .number(1), "b": .text("y")], strict: true) == .fails(group: 1))
     }
 
-    @Test func fault22LogsEachImpressionAndClickOnce() throws {
+    @Test func repeatedImpressionsAndClicksAreRecordedOnce() throws {
         var world = World(try message("m"))
         let offer = try #require(world.trigger(bought).offer)
         for _ in 0..<3 { try world.report(.shown, offer.id) }
@@ -195,7 +195,7 @@ import Testing
         #expect(world.trigger(bought).offer == nil)
     }
 
-    @Test func fault23LetsOthersPassASlowImage() throws {
+    @Test func aMessageWithASlowImageLetsOthersPass() throws {
         var world = World(
             try message("slow") {
                 $0.rank = 1; $0.requirements.assets = ["big"]
@@ -204,7 +204,7 @@ import Testing
         #expect(world.trigger(bought).offer?.message == "m")
     }
 
-    @Test func fault24ShowsAMessageOnceForAutomaticAndManualDisplay() throws {
+    @Test func aVisibleMessageIsNotOfferedOnRequest() throws {
         var world = World(try message("m"))
         let offer = try #require(world.trigger(bought).offer)
         try world.report(.shown, offer.id)
@@ -212,7 +212,7 @@ import Testing
         #expect(world.kinds("m") == [.offered, .impression])
     }
 
-    @Test func fault25PausesScreensAndTimes() throws {
+    @Test func aPauseAppliesToItsScreensAndTimes() throws {
         var world = World(try message("m"))
         var pause = Policy.Pause("splash")
         pause.screens = ["splash"]

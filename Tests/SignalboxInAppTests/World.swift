@@ -9,8 +9,8 @@ let second: Span = 1000
 let minute: Span = 60 * second
 let hour: Span = 60 * minute
 
-/// Drives the engine as a gateway does: every step loads its rows anew and keeps only the row changes, so each
-/// scenario also shows that the rows are enough to continue after a restart.
+/// Drives the engine as a gateway does: every step loads its rows anew and keeps only the row changes, so each test
+/// also shows that the rows are enough to continue after a restart.
 struct World {
     var policy = Policy()
     var messages = MessageIndex()

@@ -60,7 +60,6 @@ import Testing
 
     // MARK: Vendors
 
-    /// 16
     @Test func keysBeyondTheLimitAreCountedOnly() {
         var keys = VendorKeys()
         for number in 0..<10_000 { keys.record(["/\(Self.letters(number))": .string], at: Int64(number)) }
@@ -79,7 +78,6 @@ import Testing
         #expect(drift.snapshot.vendors[ActivityCounts.other]?.known["/a"]?.count == 1000 - KeyDrift.mostVendors)
     }
 
-    /// 15
     @Test func aNewKeyIsRecordedOnceWithItsFirstTimeAndWithoutItsValue() throws {
         let setting = ObservationSetting()
         let service = DriftService(setting.observation, file: "/nowhere", logger: Logger(label: "test"))

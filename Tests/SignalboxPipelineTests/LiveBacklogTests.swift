@@ -42,8 +42,8 @@ import Testing
         }
     }
 
-    /// 20 and 24: however much happens between two looks, and wherever the stream is cut, frames and gaps add up to
-    /// all that happened, and no frame comes twice.
+    /// However much happens between two reads, and wherever the stream is cut, frames and gaps add up to all that
+    /// happened. No frame is repeated.
     @Test(arguments: Array(1...40) as [UInt64])
     func framesAndGapsAddUp(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -110,7 +110,6 @@ import Testing
         #expect(backlog.takeDropped() == 3)
     }
 
-    /// 21
     @Test func oneEventOfARareVendorIsAmongTheNextFrames() {
         let log = RecentLog(limit: 1000)
         var backlog = LiveBacklog([.event], most: 20, after: RecentPosition())

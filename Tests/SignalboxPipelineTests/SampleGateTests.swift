@@ -27,7 +27,6 @@ import Testing
         #expect((2_000...2_260).contains(admitted))
     }
 
-    /// 21
     @Test func oneEventOfARareVendorPassesAmongAFlood() {
         let gate = SampleGate<String>()
         for number in 0..<60_000 { _ = gate.admits("braze", at: Int64(number) * Self.second / 30_000) }

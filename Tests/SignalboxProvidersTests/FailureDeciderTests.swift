@@ -22,7 +22,6 @@ import Testing
         (0..<count).map { _ in decider.decide(decider.entries.map(\.id))?.name }
     }
 
-    /// 48
     @Test func everyTenthOfAThousandIsTakenAndAgainAfterAReset() throws {
         var decider = decider(try rule("tenth", #""every": 10"#))
         let first = names(1000, by: &decider)

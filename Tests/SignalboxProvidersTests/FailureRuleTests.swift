@@ -7,7 +7,7 @@ import Testing
 
 @testable import SignalboxServer
 
-/// Failure rules at the endpoints. The numbers are those of the scenarios of provider endpoints.
+/// Failure rules at the provider endpoints.
 @Suite struct FailureRuleTests {
     private static func rules(_ text: String) -> String { #"{"failures": [\#(text)]}"# }
 
@@ -41,7 +41,6 @@ import Testing
         }
     }
 
-    /// 48
     @Test func everyTenthOfAThousandPushesIsRefused() async throws {
         let rule = #"{"name": "tenth", "every": 10, "answer": {"status": 429, "retryAfter": "1500ms"}}"#
         try await APNsBench.run(Self.rules(rule)) { bench async throws in
@@ -182,14 +181,13 @@ import Testing
             #expect(reply.string("/error/details/0/errorCode") == code)
             #expect(reply.headers.contains(.init(name: "retry-after", value: "3")))
             #expect(try await bench.post(Self.fcm, #"{"message":{"token":"alive"}}"#).status == 200)
-            // Only the check of a message: no push.
+            // The rule ignores a message that is only checked.
             let dryRun = try await bench.post(Self.fcm, #"{"validate_only":true,"message":{"token":"dead"}}"#)
             #expect(dryRun.status == 200)
             #expect(try await bench.events().count == 1)
         }
     }
 
-    /// 38
     @Test func twoFailuresThenSuccessMakeOneEvent() async throws {
         try await GoogleBench.run(Self.rules(#"{"name": "a", "first": 2, "answer": {"status": 503}}"#)) { bench in
             var statuses: [Int] = []
@@ -248,7 +246,7 @@ import Testing
     }
 }
 
-/// Collects what is to run after a delay.
+/// Collects calls with their delays instead of waiting.
 private final class TestTimer: Sendable {
     // A class because the endpoint and the test share it.
     private let waiting = Mutex<[(Duration, @Sendable () -> Void)]>([])

@@ -7,12 +7,12 @@ import Testing
 
 @testable import SignalboxGateway
 
-/// The exporter against collectors on loopback. Numbers are those of the scenarios of observability.
+/// The exporter against collectors on loopback.
 @Suite(.timeLimit(.minutes(2))) struct TelemetryExporterTests {
     private let bench = CollectorBench()
 
-    /// Runs an exporter with a collector that answers with these statuses, the last one again and again. `spans`:
-    /// recorded before the exporter runs.
+    /// Runs an exporter with a collector that answers with `statuses` in order and repeats the last one. `spans`: the
+    /// number of spans that are recorded before the exporter runs.
     private func run(
         _ statuses: [Int], spans: Int = 0, readings: (@Sendable () -> [MetricReading])? = nil,
         _ body: @escaping @Sendable (CollectorBench.Requests) async throws -> Void
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func scenario50WaitsAfter429() async throws {
+    @Test func aBatchIsRepeatedAfterAWaitFor429And503() async throws {
         try await run([429, 503, 200], spans: SpanRing.batch) { [bench] requests in
             for _ in 1...3 {
                 let request = try await requests.next()
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func scenario50DropsAfter400() async throws {
+    @Test func aBatchIsDroppedAfter400And413() async throws {
         try await run([400, 413, 200], spans: 3 * SpanRing.batch) { [bench] requests in
             for _ in 1...3 {
                 let request = try await requests.next()
@@ -109,14 +109,14 @@ import Testing
             ])
     }
 
-    @Test func scenario49KeepsABoundedNumberOfSpans() async throws {
+    @Test func theExporterKeepsABoundedNumberOfSpans() async throws {
         // The port was free a moment ago.
         let port = try await ReceivingServer.run { $0.address.port }
         let exporter = try bench.exporter(to: "http://127.0.0.1:\(port)")
         bench.record(SpanRing.capacity + 1000)
         #expect(bench.telemetry.waiting == SpanRing.capacity && bench.telemetry.counts.dropped(.spans) == 1000)
         try await bench.run(exporter) { [bench] in
-            // The first batch is given up after its last attempt.
+            // The exporter drops the first batch after its last attempt.
             await bench.clock.step { bench.telemetry.counts.dropped(.spans) > 1000 }
             #expect(bench.clock.elapsed > .seconds(60))
         }

@@ -47,7 +47,6 @@ import Testing
         }
     }
 
-    /// 20
     @Test func framesAndGapsAddUp() {
         let setting = LiveSetting()
         var session = setting.session(selection())
@@ -71,7 +70,6 @@ import Testing
         #expect(frames >= 150)
     }
 
-    /// 21
     @Test func aRareVendorIsSeenWithinASecond() {
         let setting = LiveSetting()
         var session = setting.session(selection())
@@ -91,7 +89,6 @@ import Testing
         Issue.record("The event was not seen.")
     }
 
-    /// 24
     @Test func aResumedStreamRepeatsNoFrameAndTellsTheGap() throws {
         let setting = LiveSetting()
         var session = setting.session(selection())

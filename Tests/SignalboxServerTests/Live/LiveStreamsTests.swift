@@ -15,7 +15,6 @@ import Testing
         Result { () throws(Problem) in try streams.open(head, of: actor, on: EmbeddedChannel()) }
     }
 
-    /// 26
     @Test func refusesTheNinthStream() throws {
         let streams = LiveStreams()
         var open = try (0..<LiveStreams.most).map { _ in try Self.open(streams).get() }
@@ -33,7 +32,6 @@ import Testing
         withExtendedLifetime(open) {}
     }
 
-    /// 25
     @Test func aStopRefusesFurtherStreams() throws {
         let streams = LiveStreams()
         streams.close()
@@ -44,7 +42,6 @@ import Testing
         #expect(problem.code == "streams-closed")
     }
 
-    /// 23
     @Test func aReaderThatStallsForAMinuteIsDisconnected() async throws {
         let (streams, channel) = (LiveStreams(), NIOAsyncTestingChannel())
         try await channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).get()

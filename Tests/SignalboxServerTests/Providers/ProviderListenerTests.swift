@@ -6,11 +6,10 @@ import Testing
 
 @testable import SignalboxServer
 
-/// The listener in this process, with clients that choose every frame. The numbers are those of the scenarios of
-/// provider endpoints.
+/// The listener in this process, with clients that choose every frame.
 @Suite(.timeLimit(.minutes(15)))
 struct ProviderListenerTests {
-    /// The traps of senders. A good response is one frame; a bad one is two.
+    /// Senders depend on these frames: a response without a body is one frame, a response with a body two.
     @Test func sendsExactlyTheseFrames() async throws {
         let frames = try await TestListener.run { listener in try await listener.play("log").texts("frame") }
         #expect(
@@ -24,13 +23,11 @@ struct ProviderListenerTests {
             ])
     }
 
-    /// 32
     @Test func recognisesHTTP2WithoutNegotiation() async throws {
         let results = try await TestListener.run { try await $0.play("without_alpn").texts("answers") }
         #expect(results == Array(repeating: #"{"1":[200,""]}"#, count: 3))
     }
 
-    /// 7
     @Test func servesHTTP1() async throws {
         let answers = try await TestListener.run { try await $0.play("http1").texts("answer") }
         #expect(
@@ -74,7 +71,6 @@ struct ProviderListenerTests {
         #expect(frames == ["HEADERS 1 5 :status=400"])
     }
 
-    /// 21
     @Test func answersTooLargeABodyBeforeItArrives() async throws {
         try await TestListener.run { listener in
             let results = try await listener.play("too_large")
@@ -102,7 +98,7 @@ struct ProviderListenerTests {
             ])
     }
 
-    /// The library does not end the connection itself then.
+    /// The HTTP/2 library does not end the connection itself in this case.
     @Test func anErrorAfterTheLastGoAwayEndsTheConnection() async throws {
         let results = try await TestListener.run { try await $0.play("error_after_goaway") }
         #expect(results.last?["closed"] as? Bool == true)
@@ -117,7 +113,6 @@ struct ProviderListenerTests {
         #expect(results.texts("statuses") == ["[403]"])
     }
 
-    /// 27
     @Test func permitsOneStreamUntilASuccess() async throws {
         let frames = try await TestListener.run { try await $0.play("narrow").texts("frame") }
         #expect(
@@ -141,7 +136,6 @@ struct ProviderListenerTests {
             ])
     }
 
-    /// 26
     @Test func stopsAfterTheRequestsInProgress() async throws {
         try await TestListener.run { listener in
             let results = try await listener.play("stop") { line in
@@ -201,7 +195,7 @@ struct ProviderListenerTests {
             ])
     }
 
-    /// REFUSED_STREAM, so the client may repeat the request (RFC 9113, 8.7).
+    /// One stream more is reset with REFUSED_STREAM, so the client may repeat its request (RFC 9113, 8.7).
     @Test func servesAThousandStreamsBeforeItsSettingsAreAcknowledged() async throws {
         try await TestListener.run { listener in
             let results = try await listener.play("early_streams") { line in
@@ -230,13 +224,12 @@ struct ProviderListenerTests {
 
     // MARK: Attacks
 
-    /// 29
     @Test func manyCancelledRequestsAreHarmless() async throws {
         let results = try await TestListener.run { try await $0.play("cancels").texts("answers") }
         #expect(results == [#"{"601":[200,""]}"#])
     }
 
-    /// Each ends its own connection; another client is served.
+    /// An attack ends its own connection only; another client is served.
     @Test(arguments: [
         "rapid_reset", "pings", "settings_flood", "priorities", "window_updates", "unknown_frames", "empty_data",
         "continuations", "header_bomb",
@@ -266,7 +259,6 @@ struct ProviderListenerTests {
         #expect(results.last?["frames"] as? [String] == ["HEADERS 3 5 :status=200", "RST_STREAM 1 0 00000008"])
     }
 
-    /// 31
     @Test func closesAConnectionWithoutAWindow() async throws {
         var limits = ProviderLimits()
         limits.readTime = .milliseconds(200)
@@ -287,7 +279,7 @@ struct ProviderListenerTests {
         let result = try #require(results.last)
         #expect(result["closed"] as? Bool == true)
         #expect(result["aways"] as? [String] == [])
-        // The one that was on its way.
+        // A request may be on its way when the connection ends.
         #expect((0...1).contains(try #require(result["unanswered"] as? Int)))
     }
 
@@ -316,7 +308,6 @@ struct ProviderListenerTests {
         #expect(results.last?["closed"] as? Bool == true)
     }
 
-    /// 28
     @Test func pingsKeepAConnection() async throws {
         var limits = ProviderLimits()
         limits.keepalive = .seconds(2)
@@ -340,7 +331,7 @@ struct ProviderListenerTests {
         limits.keepalive = .milliseconds(50)
         let results = try await TestListener.run(limits: limits) { try await $0.play("idle") }
         #expect(results.last?["closed"] as? Bool == true)
-        // A late frame of the client puts the end off by one PING.
+        // A late frame of the client delays the end by one PING.
         let frames = try #require(results.last?["frames"] as? [String])
         #expect(Set(frames) == ["PING 0 0 \0\0\0\0\0\0\0\u{2}"])
     }

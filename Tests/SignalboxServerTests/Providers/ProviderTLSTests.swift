@@ -114,7 +114,6 @@ struct ProviderTLSTests {
         }
     }
 
-    /// 9
     @Test(arguments: [true, false])
     func readsClientCertificates(hasAuthority: Bool) async throws {
         try await Self.run(clientCA: hasAuthority) { listener, authority, _ in

@@ -3,8 +3,8 @@ import Testing
 
 @testable import SignalboxInApp
 
-/// Slots, with the rules of Granify's document on inlines.
-@Suite struct SlotScenarioTests {
+/// Slots, by the rules of Granify's documentation of inline messages.
+@Suite struct SlotTests {
     private func request(
         _ slots: [SlotRequest.Slot], isProductPage: Bool = false, override: SlotRequest.Override? = nil,
         ticket: String = "s"
@@ -21,7 +21,7 @@ import Testing
         try message(id, vendor: "granify", .inline, on: [.slot(label)], change)
     }
 
-    @Test func scenario37RejectsEqualLabelsAndMissingProducts() throws {
+    @Test func equalLabelsAndMissingProductsAreRejected() throws {
         var world = World(try inline("m", SlotLabel("top")))
         let equal = world.place(request([.init(SlotLabel("top")), .init(SlotLabel("top")), .init(SlotLabel("end"))]))
         #expect(equal.slots.map(\.error) == [.duplicateLabel, .duplicateLabel, nil])
@@ -32,7 +32,7 @@ import Testing
         #expect(sku.slots[0].error == .skuWithoutProduct)
     }
 
-    @Test func scenario38OverridesTargetingWithoutCounts() throws {
+    @Test func anOverrideIgnoresTargetingAndCountsNoDisplay() throws {
         var world = World(
             try inline("m", SlotLabel("top")) {
                 $0.schedule.end = noon - 1; $0.limits = [Limit(1, .lifetime)]

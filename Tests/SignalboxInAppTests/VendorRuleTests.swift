@@ -3,9 +3,9 @@ import Testing
 
 @testable import SignalboxInApp
 
-/// Rules of one vendor, users, revisions.
-@Suite struct VendorScenarioTests {
-    @Test func scenario29KeepsLimitsWhenAnAnonymousUserBecomesKnown() throws {
+/// Rules of single vendors, changes of users, and new revisions of messages.
+@Suite struct VendorRuleTests {
+    @Test func displaysToAnAnonymousUserCountForTheKnownUser() throws {
         var world = World(
             try message("m"),
             try message("n", on: [.sessionStart]) {
@@ -16,14 +16,14 @@ import Testing
         #expect(world.trigger(bought, user: "ann", explain: true).failure("m") == .reEligibility)
         try world.showAndDismiss(.sessionStart)
         #expect(world.trigger(.sessionStart).offer == nil)
-        // Logged out and in again: no display counts twice or is forgotten.
+        // After a logout and another login, each display still counts once.
         world.trigger(.poll, user: nil)
         world.trigger(.poll)
         #expect(world.rows.ledger(.user("ann")).totals[.message("n")]?.count == 2)
         #expect(world.trigger(bought, user: nil).offer == nil)
     }
 
-    @Test func scenario30SkipsABannerOnABlockedScreenAndKeepsSlots() throws {
+    @Test func aBlockedScreenRejectsABannerAndKeepsSlots() throws {
         var world = World(
             try message("banner", vendor: "synerise", .banner),
             try message("inline", vendor: "granify", .inline, on: [.slot(SlotLabel("top"))]))
@@ -38,7 +38,7 @@ import Testing
         #expect(slots.slots[0].offer?.message == "inline")
     }
 
-    @Test func scenario32ShowsAWalkthroughUnlessItWasTheLastOne() throws {
+    @Test func anEventShowsNoWalkthroughTwiceInARow() throws {
         func walkthrough(_ id: MessageID, _ event: String) throws -> Definition {
             try message(id, vendor: "synerise", .walkthrough, on: [.event(name: event, filter: nil)])
         }
@@ -48,12 +48,12 @@ import Testing
             world.trigger(.event(name: "a", properties: nil), explain: true).failure("A") == .walkthroughNotUnique)
         try world.showAndDismiss(.event(name: "b", properties: nil))
         try world.showAndDismiss(.event(name: "a", properties: nil))
-        // Shown by the app itself as often as it likes.
+        // The app itself may show one as often as it requests it.
         try world.showAndDismiss(.show("A"))
         try world.showAndDismiss(.show("A"))
     }
 
-    @Test func scenario33AsksTheAppUnlessTheAppAsked() throws {
+    @Test func theAppIsAskedUnlessItRequestedTheMessage() throws {
         var world = World(try message("b", vendor: "synerise", .banner) { $0.asksApp = true })
         let offer = try #require(world.trigger(bought).offer)
         #expect(offer.flags.contains(.asksApp))
@@ -62,7 +62,7 @@ import Testing
         #expect(!requested.flags.contains(.asksApp))
     }
 
-    @Test func scenario40MatchesOneKeywordAfterTheTriggerDate() throws {
+    @Test func anMCEMessageMatchesOneKeywordAfterItsTriggerDate() throws {
         var world = World(
             try message("m", vendor: "mce", .banner, on: [.rule("a"), .rule("b")]) { $0.schedule.start = noon })
         #expect(world.trigger(.rule("b"), explain: true).failure("m") == .scheduleNotStarted)
@@ -70,7 +70,7 @@ import Testing
         #expect(world.trigger(.rule("b")).offer != nil)
     }
 
-    @Test func scenario42ReplacesTheBannerThatIsShown() throws {
+    @Test func anMCEBannerReplacesTheVisibleOne() throws {
         var world = World(
             try message("one", vendor: "mce", .banner, on: [.rule("a")]),
             try message("two", vendor: "mce", .banner, on: [.rule("b")]))
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func scenario43ShowsFromTheEmbargoToTheExpiry() throws {
+    @Test func aMessageIsOfferedFromItsEmbargoToItsExpiry() throws {
         var world = World(
             try news {
                 $0.isSmart = false; $0.schedule = .init(start: noon + hour, end: noon + 2 * hour);
@@ -109,7 +109,7 @@ import Testing
         #expect(world.records.last?.kind == .expired)
     }
 
-    @Test func scenario44BindsAnImmediateMessageToItsEmbargo() throws {
+    @Test func anImmediateMessageWaitsForItsEmbargo() throws {
         var world = World(
             try news {
                 $0.isSmart = false; $0.schedule.start = noon + hour
@@ -120,7 +120,7 @@ import Testing
         #expect(world.trigger(.poll).offer != nil)
     }
 
-    @Test func scenario45ReleasesAWaitingMessageWhenTheSwitchIsOff() throws {
+    @Test func aSmartMessageIsOfferedAtOnceWithoutSmartDelay() throws {
         var world = World(try news())
         #expect(world.trigger(.poll, explain: true).failure("news") == .moment)
         world.client.smartDelay = false
@@ -136,7 +136,7 @@ import Testing
 
         var hours = World(try news())
         for _ in 0..<10 { hours.trigger(.sessionStart, device: "phone", user: "bob") }
-        // The message is bob's already; another user of the same device waits for the hour of most sessions.
+        // Bob's sessions have used the message. Another user of the device waits for the hour with the most sessions.
         hours.now = noon + 3 * hour
         #expect(hours.trigger(.poll, explain: true).check("news")?.until == noon + 24 * hour)
         hours.now = noon + 24 * hour
@@ -144,7 +144,7 @@ import Testing
         #expect(hours.records.last?.detail == "active-hour")
     }
 
-    @Test func scenario46GivesADeviceOneOfTwoCompanions() throws {
+    @Test func aDeviceIsOfferedOneOfTwoPairedMessages() throws {
         let condition = "'news' in topics && 'sourse_sdk_integrated' in topics"
         let plainCondition = "'news' in topics && !('sourse_sdk_integrated' in topics)"
         let pair = try #require(SoursePair.pair(condition: condition, title: "T", body: "B"))
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func scenario61ShowsAnUnknownVendorsMessageAtOnceAndOnce() throws {
+    @Test func aMessageOfAnUnknownVendorIsShownAtOnceAndOnce() throws {
         var world = World(
             try message("m", vendor: "acme", on: [.immediate]),
             try message("first", on: [.sessionStart]) { $0.rank = 1 },
@@ -180,7 +180,7 @@ import Testing
         #expect(world.trigger(.poll).offer == nil)
     }
 
-    @Test func scenario62ChecksTheNewRevisionAtTheEndOfTheDelay() throws {
+    @Test func theNewRevisionIsCheckedAtTheEndOfTheDelay() throws {
         var world = World(try message("m") { $0.delay = 10 * second })
         world.trigger(bought)
         world.messages.register(
@@ -193,7 +193,7 @@ import Testing
     }
 
     @Test(arguments: [0, 30 * second])
-    func scenario64ShowsALateDefinitionIfReplayIsOn(_ replay: Span) throws {
+    func aLateDefinitionIsShownOnlyIfReplayIsOn(_ replay: Span) throws {
         var world = World()
         world.policy.replay = replay
         world.trigger(bought)
@@ -212,7 +212,7 @@ import Testing
         }
     }
 
-    @Test func scenario70FiresAScreenTriggerOncePerView() throws {
+    @Test func aScreenTriggerFiresOncePerView() throws {
         var world = World(try message("m", on: [.screen("cart")]) { $0.reEligibility = .always })
         try world.showAndDismiss(.screen("cart"))
         world.client.screen = "cart"

@@ -4,8 +4,8 @@ import Testing
 @testable import SignalboxInApp
 
 /// Reports, leases and the stack.
-@Suite struct OutcomeScenarioTests {
-    @Test func scenario16OffersADiscardedMessageAtTheNextEvent() throws {
+@Suite struct OutcomeTests {
+    @Test func aDiscardedMessageIsOfferedAtItsNextEvent() throws {
         var world = World(try message("m"))
         let offer = try #require(world.trigger(bought).offer)
         try world.report(.discard, offer.id)
@@ -14,7 +14,7 @@ import Testing
         #expect(world.trigger(bought).offer != nil)
     }
 
-    @Test func scenario17OffersTheNewestOfTheStackFirst() throws {
+    @Test func theNewestWaitingMessageIsOfferedFirst() throws {
         var world = World(try message("a"), try message("b", on: [.sessionStart]))
         let first = try #require(world.trigger(bought).offer)
         try world.report(.later, first.id)
@@ -27,7 +27,7 @@ import Testing
         #expect(world.trigger(.poll).offer?.message == "a")
     }
 
-    @Test func scenario18TakesAnUndoneMessageAsNeverTriggered() throws {
+    @Test func anUndoneMessageCountsAsNeverTriggered() throws {
         var world = World(try message("m"), interval: 30 * second)
         let offer = try #require(world.trigger(bought).offer)
         try world.report(.undo, offer.id)
@@ -36,7 +36,7 @@ import Testing
         #expect(world.trigger(bought).offer != nil)
     }
 
-    @Test func scenario19MovesARepeatedMessageToTheTopOfTheStack() throws {
+    @Test func aRepeatedTriggerMovesItsMessageToTheTopOfTheStack() throws {
         var world = World(try message("a"), try message("b", on: [.sessionStart]))
         world.client.foreground = false
         world.trigger(bought)
@@ -47,7 +47,7 @@ import Testing
         #expect(world.trigger(.poll).offer?.message == "a")
     }
 
-    @Test func scenario20TriesTheNextOfTheStackWhenTheTopHasEnded() throws {
+    @Test func theStackSkipsAMessageThatHasEnded() throws {
         var world = World(try message("a"), try message("b", on: [.sessionStart]) { $0.schedule.end = noon + minute })
         world.client.foreground = false
         world.trigger(bought)
@@ -58,7 +58,7 @@ import Testing
         #expect(world.records.contains { $0.offer?.message == "b" && $0.detail == EndReason.scheduleEnded })
     }
 
-    @Test func scenario21HoldsAControlAndPromotesNoOther() throws {
+    @Test func aControlIsHeldAndNoOtherMessageIsOffered() throws {
         var world = World(
             try message("best", .control) { $0.rank = 1 }, try message("second"),
             try message("third", on: [.sessionStart]),
@@ -72,7 +72,7 @@ import Testing
         #expect(world.trigger(bought, explain: true).failure("best") == .reEligibility)
     }
 
-    @Test func scenario22ReturnsTheReservationOfAMessageWithoutImage() throws {
+    @Test func aMessageWithoutItsImageKeepsNoReservation() throws {
         var world = World(try message("m", .fullscreen) { $0.requirements.lacksImage = true })
         #expect(world.trigger(bought, explain: true).failure("m") == .imageMissing)
 
@@ -83,7 +83,7 @@ import Testing
         #expect(reported.trigger(bought).offer != nil)
     }
 
-    @Test func scenario23OffersALowerMessageThatFitsTheOrientation() throws {
+    @Test func aLowerMessageThatFitsTheOrientationIsOffered() throws {
         var world = World(
             try message("best") {
                 $0.rank = 1; $0.requirements.orientation = .landscape
@@ -94,7 +94,7 @@ import Testing
         #expect(answer.failure("best") == .orientation)
     }
 
-    @Test func scenario24DiscardsAMessageWhoseAssetFails() throws {
+    @Test func aMessageWhoseAssetFailsIsDiscarded() throws {
         var world = World(try message("m") { $0.requirements.assets = ["a"] })
         let offer = try #require(world.trigger(bought).offer)
         try world.report(.assetFailed, offer.id)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: [Report.Outcome.templateAborted, .templateUnknown, .orientation])
-    func scenario27OffersTheNextMessageInTheSameTurn(_ outcome: Report.Outcome) throws {
+    func theReportOfAFailedDisplayOffersTheNextMessage(_ outcome: Report.Outcome) throws {
         var world = World(
             try message("a") { $0.rank = 1 }, try message("b") { $0.rank = 2 }, try message("c") { $0.rank = 3 })
         let first = try #require(world.trigger(bought).offer)
@@ -114,7 +114,7 @@ import Testing
         #expect(try world.report(outcome, second.id).offer?.message == "c")
     }
 
-    @Test func scenario31CoversNoMandatoryUpgrade() throws {
+    @Test func aMandatoryUpgradeIsNeitherCoveredNorDismissed() throws {
         var world = World(
             try message("upgrade", vendor: "synerise", .banner, on: [.sessionStart]) { $0.isBlocking = true },
             try message("m") { $0.isTest = true })
@@ -127,7 +127,7 @@ import Testing
         #expect(world.state(upgrade.id) == .done)
     }
 
-    @Test func scenario34CountsNoImpressionWhenRenderingFails() throws {
+    @Test func aFailedRenderingCountsNoImpression() throws {
         var world = World(try message("m", vendor: "synerise") { $0.renderTimeout = 5 * second })
         let offer = try #require(world.trigger(bought).offer)
         world.wait(6 * second)
@@ -136,7 +136,7 @@ import Testing
         #expect(world.rows.ledger(.user("ann")).displays.isEmpty)
     }
 
-    @Test func scenario41CountsNoMessageWithAnUnknownTemplate() throws {
+    @Test func aMessageWithAnUnknownTemplateIsNotCounted() throws {
         var world = World(
             try message("m", vendor: "mce", on: [.rule("k")]) {
                 $0.requirements.template = "video"; $0.limits = [Limit(1, .lifetime)]
@@ -147,7 +147,7 @@ import Testing
         #expect(world.trigger(.rule("k")).offer != nil)
     }
 
-    @Test func scenario48GivesARepeatedTriggerTheSameAnswer() throws {
+    @Test func aRepeatedTriggerHasTheSameAnswer() throws {
         var world = World(try message("m"))
         let answers = (0..<3).map { _ in world.trigger(bought, id: "t-1") }
         #expect(Set(answers.map { $0.offer?.id }) == ["of_1"])
@@ -156,7 +156,7 @@ import Testing
         #expect(digests.map(\.isRepeat) == [false, true])
     }
 
-    @Test func scenario49CountsAnImpressionOnce() throws {
+    @Test func aRepeatedImpressionCountsOnce() throws {
         var world = World(try message("m"))
         let offer = try #require(world.trigger(bought).offer)
         try world.report(.shown, offer.id)
@@ -168,7 +168,7 @@ import Testing
         #expect(world.rows.ledger(.user("ann")).totals[.scope]?.count == 1)
     }
 
-    @Test func scenario50OffersAnUnansweredMessageOnceMore() throws {
+    @Test func anUnansweredMessageIsOfferedOnceMore() throws {
         var world = World(try message("m"))
         let offer = try #require(world.trigger(bought).offer)
         world.wait(30 * second)
@@ -181,7 +181,7 @@ import Testing
         #expect(world.rows.ledger(.user("ann")) == Ledger())
     }
 
-    @Test func scenario51CountsALateImpression() throws {
+    @Test func aLateImpressionCounts() throws {
         var world = World(try message("a"), try message("b", on: [.sessionStart]))
         let late = try #require(world.trigger(bought).offer)
         world.wait(30 * second)
@@ -194,7 +194,7 @@ import Testing
         #expect(world.rows.ledger(.user("ann")).totals[.message("a")]?.count == 1)
     }
 
-    @Test func scenario63CountsTheImpressionOfAWithdrawnMessage() throws {
+    @Test func theImpressionOfAWithdrawnMessageIsRecorded() throws {
         var world = World(try message("m"))
         let offer = try #require(world.trigger(bought).offer)
         world.messages.withdraw("m")
@@ -203,7 +203,7 @@ import Testing
         #expect(world.trigger(bought, device: "tablet", user: "bob").offer == nil)
     }
 
-    @Test func scenario68FreesTheScreenAfterSilence() throws {
+    @Test func aDisplayFreesTheScreenAfterHalfAnHourOfSilence() throws {
         var world = World(try message("a"), try message("b", on: [.sessionStart]))
         let offer = try #require(world.trigger(bought).offer)
         try world.report(.shown, offer.id)
@@ -217,8 +217,8 @@ import Testing
         #expect(world.trigger(.sessionStart).offer?.message == "b")
     }
 
-    /// The app was killed and started again: its other requests are not about the message.
-    @Test func scenario68FreesTheScreenOfAnActiveDevice() throws {
+    /// The app was killed and started again, so its later requests do not mention the message.
+    @Test func otherRequestsOfTheDeviceDoNotKeepADisplay() throws {
         var world = World(try message("a"), try message("b", on: [.sessionStart]))
         let offer = try #require(world.trigger(bought).offer)
         try world.report(.shown, offer.id)
@@ -229,7 +229,7 @@ import Testing
         #expect(world.rows.offers[offer.id]?.reason == EndReason.interrupted)
     }
 
-    @Test func scenario68KeepsAMessageThatTheClientListsOrReports() throws {
+    @Test func aDisplayThatTheClientListsOrReportsIsKept() throws {
         var world = World(try message("a"))
         let offer = try #require(world.trigger(bought).offer)
         try world.report(.shown, offer.id)
@@ -250,7 +250,7 @@ import Testing
         #expect(world.state(offer.id) == .done)
     }
 
-    @Test func scenario21OffersNoWaitingMessageInTheTurnOfAControl() throws {
+    @Test func noWaitingMessageIsOfferedWhenAControlIsHeld() throws {
         var world = World(try message("control", .control), try message("waiting", on: [.sessionStart]))
         let offer = try #require(world.trigger(.sessionStart).offer)
         try world.report(.later, offer.id)
@@ -258,7 +258,7 @@ import Testing
         #expect(world.records.last?.kind == .held)
     }
 
-    @Test func scenario47OffersANeverAgainMessageToOneDevice() throws {
+    @Test func aMessageThatNeverRepeatsIsOfferedToOneDevice() throws {
         var world = World(try message("m"))
         world.trigger(bought, device: "phone")
         let answer = world.trigger(bought, device: "tablet", explain: true)

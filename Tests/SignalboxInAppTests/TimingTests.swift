@@ -4,8 +4,8 @@ import Testing
 @testable import SignalboxInApp
 
 /// Delays, intervals, clocks and windows.
-@Suite struct TimeScenarioTests {
-    /// Upkeep removes the rows of such a device later; each end is an event.
+@Suite struct TimingTests {
+    /// Each waiting message ends with an event. Upkeep removes the rows of the device later.
     @Test func aDeviceThatStaysAwayLosesWhatWaitsForIt() throws {
         let day = 24 * hour
         var world = World(try message("waits"), try message("late", vendor: "braze") { $0.delay = 100 * day })
@@ -24,7 +24,7 @@ import Testing
         #expect(ends.map(\.detail) == [EndReason.deviceAbsent, EndReason.deviceAbsent])
     }
 
-    @Test func scenario10ExpiresAMessageWhoseTimeoutIsBeforeItsDelay() throws {
+    @Test func aMessageWhoseTimeoutIsBeforeItsDelayExpires() throws {
         var world = World(
             try message("m", vendor: "braze") {
                 $0.delay = 10 * second; $0.timeout = 8 * second
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: [(39 * second, true), (40 * second, false)])
-    func scenario11AppliesTheWebTimeoutFromTheTrigger(_ passed: Span, _ isShown: Bool) throws {
+    func theDefaultTimeoutOnTheWebIsThirtySecondsAfterTheDelay(_ passed: Span, _ isShown: Bool) throws {
         var world = World(try message("m", vendor: "braze") { $0.delay = 10 * second })
         world.client.platform = .web
         world.trigger(bought)
@@ -45,7 +45,7 @@ import Testing
         #expect((world.trigger(.poll).offer != nil) == isShown)
     }
 
-    @Test func scenario11AppliesNoDefaultTimeoutOnAndroid() throws {
+    @Test func aMessageOnAndroidHasNoDefaultTimeout() throws {
         var world = World(try message("m", vendor: "braze") { $0.delay = 10 * second })
         world.client.platform = .android
         world.trigger(bought)
@@ -53,7 +53,7 @@ import Testing
         #expect(world.trigger(.poll).offer != nil)
     }
 
-    @Test func scenario12WaitsForTheInterval() throws {
+    @Test func noMessageIsOfferedDuringTheInterval() throws {
         var world = World(
             try message("first", on: [.sessionStart]), try message("m", vendor: "braze"), interval: 30 * second)
         try world.showAndDismiss(.sessionStart)
@@ -66,7 +66,7 @@ import Testing
         #expect(world.trigger(bought).offer?.message == "m")
     }
 
-    @Test func scenario13StacksAMessageBehindAVisibleOne() throws {
+    @Test func aMessageWaitsBehindAVisibleOne() throws {
         var world = World(try message("first", on: [.sessionStart]), try message("m"))
         let first = try #require(world.trigger(.sessionStart).offer)
         try world.report(.shown, first.id)
@@ -76,7 +76,7 @@ import Testing
         #expect(try world.report(.dismissed(how: "user"), first.id).offer?.message == "m")
     }
 
-    @Test func scenario14PrefersAMessagesOwnInterval() throws {
+    @Test func aMessagesOwnIntervalOverridesTheGeneralOne() throws {
         var world = World(
             try message("first", on: [.sessionStart]), try message("m") { $0.interval = 5 * second },
             interval: 30 * second)
@@ -85,7 +85,7 @@ import Testing
         #expect(world.trigger(bought).offer?.message == "m")
     }
 
-    @Test func scenario15KeepsReEligibility() throws {
+    @Test func aShownMessageIsOfferedAgainOnlyWhenEligible() throws {
         var never = World(try message("m") { $0.reEligibility = .never })
         try never.showAndDismiss(bought)
         never.wait(400 * 24 * hour)
@@ -99,7 +99,7 @@ import Testing
         #expect(again.trigger(bought).offer != nil)
     }
 
-    @Test func scenario25LetsOthersPassAMessageWhoseAssetIsPending() throws {
+    @Test func aMessageWhoseAssetIsPendingLetsOthersPass() throws {
         var world = World(
             try message("slow") {
                 $0.rank = 1; $0.requirements.assets = ["a.png"]; $0.timeout = minute
@@ -114,7 +114,7 @@ import Testing
         #expect(world.records.contains { $0.kind == .expired && $0.offer?.message == "slow" })
     }
 
-    @Test func scenario28EndsDelayedMessagesWhenTheUserChanges() throws {
+    @Test func aChangeOfUserEndsDelayedMessages() throws {
         var world = World(try message("m") { $0.delay = 10 * second })
         world.trigger(bought)
         world.wait(5 * second)
@@ -124,7 +124,7 @@ import Testing
         #expect(world.trigger(.poll, user: "bob").offer == nil)
     }
 
-    @Test func scenario36ChecksTheScreenAtTheEndOfTheDelay() throws {
+    @Test func theRequiredScreenIsCheckedAtTheEndOfTheDelay() throws {
         var world = World(
             try message("m") {
                 $0.delay = 10 * second; $0.requirements.screens = ["cart"]
@@ -144,7 +144,7 @@ import Testing
         #expect(other.trigger(.poll, explain: true).offer == nil)
     }
 
-    @Test func scenario52ExpiresWhenTheScheduleEndsDuringTheDelay() throws {
+    @Test func aMessageWhoseScheduleEndsDuringItsDelayExpires() throws {
         for vendor in ["braze", "sourse"] {
             var world = World(
                 try message("m", vendor: vendor) {
@@ -158,7 +158,7 @@ import Testing
         }
     }
 
-    @Test func scenario53StacksAMessageWhoseDelayEndsInBackground() throws {
+    @Test func aMessageWhoseDelayEndsInBackgroundWaits() throws {
         var world = World(try message("m") { $0.delay = 10 * second })
         world.trigger(bought)
         world.client.foreground = false
@@ -170,8 +170,8 @@ import Testing
         #expect(world.trigger(.poll).offer?.message == "m")
     }
 
-    @Test func scenario54KeepsEveryStateOverARestart() throws {
-        // Every step of World loads its rows anew; here the rows are all that is left in each state.
+    @Test func everyStateOfAnOfferSurvivesARestart() throws {
+        // Every step of World loads its rows anew. This test also begins a new World with the rows of each state.
         for steps in 0..<4 {
             var world = World(try message("m") { $0.delay = 10 * second })
             world.trigger(bought)
@@ -191,7 +191,7 @@ import Testing
         }
     }
 
-    @Test func scenario55ReopensNoLimitWhenTheClockIsSetBack() throws {
+    @Test func aClockSetBackReopensNoLimit() throws {
         var world = World(
             try message("m") {
                 $0.reEligibility = .always; $0.limits = [Limit(1, .rolling(24 * hour))]
@@ -203,7 +203,7 @@ import Testing
         #expect(world.trigger(bought).offer == nil)
     }
 
-    @Test func scenario55OpensNoNewDayWhenTheClockIsSetBackOverMidnight() throws {
+    @Test func aClockSetBackOverMidnightBeginsNoNewDay() throws {
         var world = World(
             try message("m") {
                 $0.reEligibility = .always
@@ -215,7 +215,7 @@ import Testing
         #expect(world.trigger(bought, explain: true).failure("m") == .limitMessage)
     }
 
-    @Test func scenario56ShowsOverdueMessagesOncePerInterval() throws {
+    @Test func overdueMessagesAreOfferedOnePerInterval() throws {
         var world = World(
             try message("a") { $0.delay = minute }, try message("b", vendor: "other") { $0.delay = minute },
             interval: 30 * second)
@@ -231,7 +231,7 @@ import Testing
         #expect(next.message != first.message && next.flags.contains(.overdue))
     }
 
-    @Test func scenario57IgnoresTheDevicesClock() throws {
+    @Test func theClockOfTheDeviceIsIgnored() throws {
         var world = World(try message("m") { $0.reEligibility = .after(24 * hour) })
         let offer = try #require(world.trigger(bought, deviceTime: noon - 900 * hour).offer)
         try world.report(.shown, offer.id, deviceTime: noon - 900 * hour)

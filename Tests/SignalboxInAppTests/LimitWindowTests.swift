@@ -5,7 +5,7 @@ import Testing
 @testable import SignalboxInApp
 
 /// Limits and their windows.
-@Suite struct WindowScenarioTests {
+@Suite struct LimitWindowTests {
     private func limited(_ limits: Limit...) throws -> World {
         World(
             try message("m") {
@@ -13,7 +13,7 @@ import Testing
             })
     }
 
-    @Test func scenario35StopsAtTheTotalAndAtThePeriodCap() throws {
+    @Test func theTotalAndThePeriodCapBothStopAMessage() throws {
         var world = try limited(Limit(3, .lifetime), Limit(2, .rolling(hour)))
         try world.showAndDismiss(bought)
         try world.showAndDismiss(bought)
@@ -24,7 +24,7 @@ import Testing
         #expect(world.trigger(bought, explain: true).check("m")?.expected == "fewer than 3 per user")
     }
 
-    @Test func scenario39EndsAnMCEMessageAfterItsViews() throws {
+    @Test func anMCEMessageEndsAfterItsViews() throws {
         var world = World(
             try message("m", vendor: "mce", .banner, on: [.rule("k")]) { $0.limits = [Limit(2, .lifetime)] })
         try world.showAndDismiss(.rule("k"))
@@ -35,7 +35,7 @@ import Testing
         #expect(answer.check("m")?.until == nil)
     }
 
-    @Test func scenario47GivesOneOfferToTwoDevicesAtOnce() throws {
+    @Test func aReservationOnOneDeviceCountsOnAnother() throws {
         var world = World(try message("m") { $0.reEligibility = .always })
         world.policy.limits = [Limit(1, .lifetime, owner: .scope)]
         #expect(world.trigger(bought, device: "phone").offer != nil)
@@ -45,7 +45,7 @@ import Testing
         #expect(answer.check("m")?.actual == "used 0, reserved 1")
     }
 
-    @Test func scenario58TellsRollingWindowsFromCalendarDays() throws {
+    @Test func aRollingWindowEndsAfterItsSpanAndADayAtMidnight() throws {
         let late = noon + 11 * hour
         var rolling = try limited(Limit(1, .rolling(24 * hour)))
         rolling.now = late
@@ -66,7 +66,7 @@ import Testing
         #expect(day.trigger(bought).offer != nil)
     }
 
-    @Test func scenario58CountsDaysInTheUsersZone() throws {
+    @Test func aDayBeginsAtMidnightInTheUsersZone() throws {
         var world = try limited(Limit(1, .day(.user)))
         world.client.zone = TimeZone(identifier: "Asia/Tokyo")
         // 14:30 UTC is 23:30 in Tokyo.
@@ -76,7 +76,7 @@ import Testing
         #expect(world.trigger(bought).offer != nil)
     }
 
-    @Test func scenario59CountsADayOf23HoursAsOne() throws {
+    @Test func aDayOf23HoursCountsAsOneDay() throws {
         let berlin = try #require(TimeZone(identifier: "Europe/Berlin"))
         var world = try limited(Limit(1, .day(.fixed(berlin))))
         // 2026-03-29 has 23 hours in Berlin; 2026-03-28T23:00Z is its midnight.
@@ -109,7 +109,7 @@ import Testing
         #expect(world.trigger(bought).offer != nil)
     }
 
-    @Test func scenario60RejectsAnUnknownKindOfLimit() {
+    @Test func anUnknownKindOfLimitIsRejected() {
         #expect(
             throws: InputFault(
                 .unknownLimitKind, "/inapp/limits/0/window", "expected session, day, week, lifetime or a duration")
@@ -120,7 +120,7 @@ import Testing
         #expect(throws: InputFault.self) { try Limit.Window(kind: "ever", span: hour, at: "") }
     }
 
-    @Test func scenario65GivesTheLastPlaceOfACampaignOnce() throws {
+    @Test func theLastDisplayOfACampaignIsOfferedOnce() throws {
         var world = try limited(Limit(100, .lifetime, per: .everyone))
         world.rows.tallies["m"] = Tally(committed: 99)
         let offer = try #require(world.trigger(bought, device: "phone", user: "ann").offer)
@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func scenario66ShowsAnExemptMessageAndCountsItOnlyIfConfigured(_ counts: Bool) throws {
+    func anExemptMessageIsShownAndCountsOnlyIfConfigured(_ counts: Bool) throws {
         var world = World(
             try message("free") {
                 $0.isExempt = true; $0.rank = 1
@@ -149,7 +149,7 @@ import Testing
         #expect(full.trigger(bought).offer?.message == "free")
     }
 
-    @Test func scenario67ReadsTheHistoryAgainWhenAWindowChanges() throws {
+    @Test func aChangedWindowCountsTheEarlierDisplays() throws {
         var world = try limited(Limit(2, .rolling(hour)))
         try world.showAndDismiss(bought)
         world.wait(30 * minute)
@@ -164,7 +164,7 @@ import Testing
         #expect(answer.check("m")?.until == noon + 24 * hour + 1)
     }
 
-    @Test func scenario67CountsTheDisplaysBeforeACampaignLimit() throws {
+    @Test func aNewCampaignLimitCountsTheEarlierDisplays() throws {
         var world = World(try message("m") { $0.reEligibility = .always })
         for user in ["ann", "bob"] { try world.showAndDismiss(bought, device: user, user: user) }
         world.messages.register(
@@ -177,7 +177,7 @@ import Testing
         #expect(world.trigger(bought, device: "dan", user: "dan", explain: true).failure("m") == .limitMessage)
     }
 
-    @Test func scenario69PassesARuleSinceTheLastDisplayBeforeAnyDisplay() throws {
+    @Test func rulesSinceTheLastDisplayPassBeforeAnyDisplay() throws {
         var world = World(
             try message("m") {
                 $0.interval = hour; $0.reEligibility = .after(hour)
