@@ -1,4 +1,4 @@
-# One command each: run · test · dist · model · bench · fuzz · lint · deps
+# `make help` lists the commands.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -40,14 +40,19 @@ RELEASE = swift build -c release --product signalbox --static-swift-stdlib --scr
 BINARY = $(SCRATCH)/release/signalbox
 DIST := .build/dist
 
-.PHONY: help run build test model lint format bench soak soak-replay fuzz deps deps-lint deps-test deps-bench clean
+.PHONY: help run build test test-pages test-console dist dist-test image push publish reference damage model \
+	lint format bench soak soak-replay kills-inapp providers-long nodes-long fuzz \
+	deps deps-lint deps-test deps-bench deps-dist deps-dist-test clean
 
 help:
 	@echo "make run     install what is missing, build, start the gateway on 127.0.0.1:8080"
 	@echo "make test    install what is missing, build, run every test"
+	@echo "make build   install what is missing, build the release binary"
 	@echo "make dist    build the release archive, the Debian package, the SBOM and the checksums into .build/dist"
 	@echo "make dist-test  make dist, check what it made, and install it into a bare Debian"
-	@echo "make image   build the container image"
+	@echo "make image   build the container image; IMAGE=NAME for another name"
+	@echo "make push    push the container image"
+	@echo "make publish  upload the packages in FILES=.build/dist as a release of the version's tag"
 	@echo "make test-console  the tests of the console in a browser, which are part of make test"
 	@echo "make test-pages  the README, the quickstart, getting payloads in and the recipes, followed from their text"
 	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
@@ -61,7 +66,10 @@ help:
 	@echo "make nodes-long  several nodes on one PostgreSQL: ten kills of a node, ten of the server, some twenty minutes; HELD=300 for an old snapshot, BEFORE=PATH for an earlier release next to this one"
 	@echo "make fuzz    feed mutated payloads to every reader, SECONDS=600 long"
 	@echo "make lint    check the format of the sources, their language, and the tables of targets"
+	@echo "make format  format the sources"
 	@echo "make reference  rewrite the generated parts of docs/reference"
+	@echo "make deps    install the Debian packages that a build needs"
+	@echo "make clean   remove everything that was built"
 
 run: build
 	@echo
@@ -102,7 +110,6 @@ test: deps-test
 # The pages of documentation that a reader follows: their files, commands and outputs, against the built binary.
 PAGES := README.md docs/quickstart.md docs/guides/getting-payloads-in.md \
 	$(filter-out %/README.md,$(sort $(wildcard docs/guides/recipes/*.md)))
-.PHONY: test-pages
 test-pages: deps-test
 	swift build --product signalbox
 	cd Tests/Recipes && /usr/bin/python3 -m unittest
@@ -111,13 +118,11 @@ test-pages: deps-test
 # The console in Chromium, against the built binary. Screenshots are in .build/screenshots. Two modules run at once,
 # each with its own gateway; the longest one begins first.
 CONSOLE_TESTS := test_pages $(filter-out test_pages,$(basename $(notdir $(wildcard Tests/Console/test_*.py))))
-.PHONY: test-console
 test-console: deps-test
 	swift build --product signalbox
 	cd Tests/Console && printf '%s\n' $(CONSOLE_TESTS) | xargs -n 1 -P 2 ../../.build/test-venv/bin/python -m unittest -v
 
 # The archive and the package have equal bytes if the binary is the same: Packaging/build.py says what they depend on.
-.PHONY: dist dist-test image push publish deps-dist deps-dist-test
 dist: deps-dist build
 	/usr/bin/python3 Packaging/build.py $(BINARY) $(DIST)
 
@@ -156,14 +161,12 @@ deps-dist-test: deps-dist
 	    && echo '$(DIST_TEST_LIBRARIES)' >.build/dist-venv/installed; }
 
 # Rewrites the generated blocks of docs/reference from the code; the same tests fail when a block is out of date.
-.PHONY: reference
 reference: deps
 	swift build --build-tests
 	SIGNALBOX_REWRITE_REFERENCE=1 swift test --skip-build --filter ReferencePagesTests
 
 # Each round damages a queue with other random numbers, which a failure names.
 ROUNDS ?= 5
-.PHONY: damage
 damage: deps-test
 	swift build --build-tests
 	SIGNALBOX_DAMAGE_ROUNDS=$(ROUNDS) swift test --skip-build --filter DamageTests
@@ -198,13 +201,11 @@ soak-replay: deps-test
 
 # Devices that request and report in-app messages while their gateway is killed sixty times.
 KILLS ?= 60
-.PHONY: kills-inapp
 kills-inapp: deps-test
 	swift build --build-tests
 	SIGNALBOX_INAPP_KILLS=$(KILLS) swift test --skip-build --filter InAppCrashTests/noImpressionIsLostOrDoubled
 
 # The tests of provider endpoints at full size: 100,000 pushes, 200 connections, pings for five minutes.
-.PHONY: providers-long
 providers-long: deps-test
 	swift build --build-tests
 	SIGNALBOX_PROVIDERS_LONG=1 swift test --skip-build --no-parallel --filter ProviderScaleTests
@@ -212,7 +213,6 @@ providers-long: deps-test
 # Several nodes on one PostgreSQL: nodes and servers that are killed ten times each, stopped and cut off for a minute,
 # sessions that end each second, an old snapshot for HELD seconds, different configs for five minutes.
 HELD ?= 30
-.PHONY: nodes-long
 nodes-long: deps-test
 	swift build --build-tests
 	SIGNALBOX_NODES_LONG=1 SIGNALBOX_NODES_HELD=$(HELD) SIGNALBOX_NODES_BEFORE=$(BEFORE) \

@@ -29,7 +29,7 @@ extension GatewayOptions {
     /// status that they have in the gateway. Creates no key.
     func normalizer(for config: GatewayConfig, mediaStatus: Media.Status = .skipped) throws -> Normalizer {
         // The gateway's own key hashes tokens as the gateway does. Without it, hashes last for this run.
-        let key = existingTokenKey(config) ?? randomBytes(Self.keySize)
+        let key = existingTokenKey(config) ?? randomBytes(TokenKeyFile.size)
         return Normalizer(
             chain: config.vendorChain, gateway: config.gateway.name, tokens: TokenHash(key: key),
             registersMessages: config.inapp.registersPayloads, mediaStatus: mediaStatus, actions: config.actions,
@@ -46,30 +46,8 @@ extension GatewayOptions {
                 "The gateways' key cannot be read, so hashes of device tokens differ from theirs. \(reason)")
             return nil
         }
-        return existingTokenKey(in: dataDirectory(file: config.gateway.dataDirectory))
+        return TokenKeyFile.key(in: dataDirectory(file: config.gateway.dataDirectory))
     }
-
-    /// The key of a data directory; nil if there is none. Warns of a key that cannot be read or that no gateway would
-    /// use.
-    private func existingTokenKey(in directory: String) -> [UInt8]? {
-        let file = directory + "/token.key"
-        let reason: String
-        do throws(UnreadableFile) {
-            let key = try ConfigText.contents(of: file, upTo: Self.keySize + 1)
-            if key.count == Self.keySize { return key }
-            reason = "it is not whole"
-        } catch {
-            guard !error.isMissing else { return nil }
-            reason = error.reason
-        }
-        StandardError.warn(
-            "The gateway's key \(file) cannot be read, so hashes of device tokens differ from the gateway's. "
-                + "\(reason).")
-        return nil
-    }
-
-    /// Bytes of the key of a data directory.
-    private static let keySize = 32
 
     /// Opens the queue next to running gateways. Does not lock the data directory. Throws
     /// ``StoreError/missing(path:)`` when there is no queue.

@@ -170,7 +170,9 @@ import Testing
     }
 
     /// Options that nearly every command has; the page describes them once.
-    private static let common: Set<String> = ["config", "data-dir", "log-level", "version", "help"]
+    private static let common: Set<String> = [
+        "config", "data-dir", "store", "log-level", "log-format", "version", "help",
+    ]
 
     private func sections(_ command: CommandHelp, within parent: String) -> [String] {
         guard command.commandName != "help" else { return [] }

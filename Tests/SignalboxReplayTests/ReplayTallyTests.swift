@@ -20,7 +20,7 @@ import Testing
                 WARNING  COUNT
                 mce.x    2
                 b.y      1
-                3 events, 4 rejected, 1 were there already
+                3 events, 4 rejected, 1 already accepted
 
                 """)
         #expect(ReplayTally().table(rejected: 0) == "VENDOR  ROUTE  EVENTS\n0 events, 0 rejected\n")

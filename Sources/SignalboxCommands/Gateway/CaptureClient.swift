@@ -1,8 +1,8 @@
-import Foundation
 import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxJSON
+import SignalboxNotification
 
 /// The conditions of `signalbox capture`, as the gateway's API reads them.
 package struct CaptureRequest: Sendable {
@@ -81,17 +81,13 @@ struct CaptureClient: Sendable {
         _ path: String, _ request: CaptureRequest, _ more: [(name: String, value: String)],
         patience: Duration = Self.patience
     ) async throws(CommandFailure) -> Page {
-        let query = (request.parameters + more).map { "\($0.name)=\(Self.escape($0.value))" }.joined(separator: "&")
+        let query = (request.parameters + more).map { "\($0.name)=\($0.value.percentEncoded)" }.joined(separator: "&")
         let reply = try await connection.answer(
             to: OutboundRequest(
                 url: "\(connection.address.root)/v1/captures\(path)?\(query)",
                 headers: connection.headers([("content-type", "application/json")]), body: request.body,
                 timeout: patience, keptBytes: Self.longestReply))
         return try Self.page(of: reply)
-    }
-
-    private static func escape(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "-._"))) ?? ""
     }
 
     private static func page(of reply: OutboundReply) throws(CommandFailure) -> Page {

@@ -1,7 +1,7 @@
-import Foundation
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxJSON
+import SignalboxNotification
 import SignalboxServer
 import Synchronization
 
@@ -42,16 +42,9 @@ package struct LiveTail: Sendable {
 
         /// The query of `GET /v1/stream`, percent-encoded. Without a pattern, only `types`.
         var query: String {
-            var parts = ["types=\(Self.escape(types.joined(separator: ",")))"]
-            if let pattern { parts.append("pattern=\(Self.escape(pattern))") }
+            var parts = ["types=\(types.joined(separator: ",").percentEncoded)"]
+            if let pattern { parts.append("pattern=\(pattern.percentEncoded)") }
             return parts.joined(separator: "&")
-        }
-
-        /// Leaves the unreserved characters (RFC 3986, 2.3) and escapes all others.
-        private static func escape(_ text: String) -> String {
-            let allowed = CharacterSet(
-                charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-            return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
         }
     }
 

@@ -47,17 +47,6 @@ extension GatewayConfig.FCM {
             "Server keys of the legacy protocol, `authorization: key=…`.")
     }
 
-    /// The option `expo`.
-    static let expo = OptionType<[SecretReference]>.section(
-        Section([]) {
-            Option(
-                "tokens", \.self,
-                OptionType<SecretReference>.reference.list(of: "references", 1...100, orElse: needsTokens),
-                required: needsTokens, "Access tokens, `authorization: Bearer …`.")
-        })
-
-    private static let needsTokens = "this needs an array of 1 to 100 references to access tokens, \"tokens\""
-
     /// A project id or a project number. Accepts more characters than Google does, because emulators use other ids.
     private static let projectName = OptionType<String>.string(
         "project id", pattern: "^[A-Za-z0-9._:-]{1,128}$", write: { .string($0) }

@@ -67,7 +67,7 @@ extension GatewayConfig.Source {
             "fcm", \.fcm, .section(GatewayConfig.FCM.options),
             "Identities of the source at the endpoints that are compatible with FCM.")
         Option(
-            "expo", \.expo, GatewayConfig.FCM.expo,
+            "expo", \.expo, expoTokens,
             "Identities of the source at the endpoints that are compatible with Expo's push service.")
         Option(
             "upstream", \.upstream, .section(GatewayConfig.Upstream.options),

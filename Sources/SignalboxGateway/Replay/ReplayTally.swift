@@ -86,7 +86,7 @@ package struct ReplayTally: Sendable, Equatable, Codable {
         let warnings =
             warningRows.isEmpty
             ? "" : TextTable.lines([["WARNING", "COUNT"]] + warningRows.map { [$0.code, String($0.events)] })
-        let repeated = repeats > 0 ? ", \(repeats) were there already" : ""
+        let repeated = repeats > 0 ? ", \(repeats) already accepted" : ""
         return events + warnings + "\(Counted.words(self.events, "event")), \(rejected) rejected\(repeated)\n"
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Mustache
 import SignalboxJSON
+import SignalboxNotification
 
 /// How a template escapes values, so that no value can change the structure of the output.
 enum TemplateEscaping: Sendable {
@@ -83,10 +84,6 @@ private struct XMLContent: MustacheContentType {
 /// `%20`, which every reader of forms accepts.
 private struct FormContent: MustacheContentType {
     static let name = "SIGNALBOX-FORM"
-    private static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-    func escapeText(_ text: String) -> String {
-        text.addingPercentEncoding(withAllowedCharacters: Self.unreserved) ?? ""
-    }
+    func escapeText(_ text: String) -> String { text.percentEncoded }
 }

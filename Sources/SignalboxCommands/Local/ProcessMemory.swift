@@ -1,7 +1,7 @@
 import Foundation
 
 /// The memory of a process that runs for months. Uses functions of glibc, and does nothing with another C library.
-enum ProcessMemory {
+package enum ProcessMemory {
     /// The parameter of `mallopt(3)` for the number of arenas.
     private static let arenas: CInt = -8
     /// Entries of the auxiliary vector, `getauxval(3)`: the address and the number of the program headers.
@@ -9,7 +9,7 @@ enum ProcessMemory {
 
     /// Limits malloc to one arena per core, instead of eight: each keeps freed memory of its own. Must be called early,
     /// because arenas that exist remain. `MALLOC_ARENA_MAX` takes precedence.
-    static func limitArenas() {
+    package static func limitArenas() {
         typealias Setter = @convention(c) (CInt, CInt) -> CInt
         guard getenv("MALLOC_ARENA_MAX") == nil, let symbol = dlsym(nil, "mallopt") else { return }
         _ = unsafeBitCast(symbol, to: Setter.self)(arenas, CInt(ProcessInfo.processInfo.activeProcessorCount))
@@ -20,7 +20,7 @@ enum ProcessMemory {
     /// the process.
     ///
     /// Segments that can be written are left out: their pages may differ from the file.
-    static func unmapExecutable() {
+    package static func unmapExecutable() {
         typealias Query = @convention(c) (UInt) -> UInt
         guard let symbol = dlsym(nil, "getauxval") else { return }
         let query = unsafeBitCast(symbol, to: Query.self)
