@@ -9,4 +9,13 @@ extern int sqlite3_config(int option, ...);
 // SQLite function.
 static inline int sb_sqlite_count_no_memory(void) { return sqlite3_config(9, 0); }
 
+// Sets sqlite3_temp_directory of sqlite3.h, where SQLite creates its temporary files. SQLite uses a directory of the
+// system instead while this one is missing or not writable. Call it once, before the first connection is opened.
+// Declared inside, so that Swift does not see the names of GRDB's module twice.
+static inline void sb_sqlite_set_temporary_directory(const char *path) {
+    extern char *sqlite3_temp_directory;
+    extern char *sqlite3_mprintf(const char *format, ...);
+    sqlite3_temp_directory = sqlite3_mprintf("%s", path);
+}
+
 #endif

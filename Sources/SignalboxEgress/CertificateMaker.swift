@@ -76,12 +76,21 @@ package final class CertificateMaker {
         return NewCertificate(certificate: Self.pem(certificate: issued), key: Self.pem(key: key))
     }
 
-    /// True for 1 to 253 ASCII letters, digits, and characters of wildcards, and for IP addresses. A comma would
-    /// separate two names.
+    /// True for IP addresses, and for host names of at most 253 bytes (RFC 1123, 2.1), whose first label may be `*`
+    /// (RFC 9525, 6.3). A name that ends in a number is a misspelled address.
     package static func isHost(_ name: String) -> Bool {
-        if name.utf8.contains(UInt8(ascii: ":")) { return IPAddress(name) != nil }
-        let allowed = "abcdefghijklmnopqrstuvwxyz0123456789.-*".utf8
-        return (1...253).contains(name.utf8.count) && name.lowercased().utf8.allSatisfy(allowed.contains)
+        if IPAddress(name) != nil { return true }
+        var labels = name.split(separator: ".", omittingEmptySubsequences: false)[...]
+        if labels.count > 1, labels.first == "*" { labels.removeFirst() }
+        guard name.utf8.count <= 253, let last = labels.last, labels.allSatisfy(isLabel) else { return false }
+        return Int(last) == nil
+    }
+
+    /// 1 to 63 ASCII letters, digits and hyphens, with no hyphen at either end.
+    private static func isLabel(_ label: Substring) -> Bool {
+        let hyphen = UInt8(ascii: "-")
+        return (1...63).contains(label.utf8.count) && label.utf8.first != hyphen && label.utf8.last != hyphen
+            && label.utf8.allSatisfy { $0.isLetterOrDigit || $0 == hyphen }
     }
 
     // MARK: OpenSSL

@@ -67,10 +67,24 @@ final class SQLiteFile: Sendable {
     /// Must run before SQLite is used. When another component has used it, SQLite keeps counting its memory.
     static let countsNoMemory: Void = { _ = sb_sqlite_count_no_memory() }()
 
+    /// Whether SQLite has a directory for temporary files.
+    private static let hasTemporaryDirectory = Mutex(false)
+
+    /// Makes SQLite create its temporary files in the data directory of the first queue of the process. Sorting and
+    /// large changes need them. Otherwise they would be in /var/tmp or /tmp, which may be full or read-only although
+    /// the data directory is not. SQLite removes their names at once. `SQLITE_TMPDIR` names another directory.
+    private static func setTemporaryDirectory(_ directory: String) {
+        hasTemporaryDirectory.withLock { isSet in
+            if !isSet, getenv("SQLITE_TMPDIR") == nil { sb_sqlite_set_temporary_directory(directory) }
+            isSet = true
+        }
+    }
+
     /// With `migrates`, applies all pending migrations. An error leaves the file as the last completed migration made
     /// it. `synchronous=FULL` syncs the log at each commit (sqlite.org/pragma.html), so a commit survives a power cut.
     private static func open(_ path: String, mustExist: Bool, migrates: Bool) throws -> DatabasePool {
         countsNoMemory
+        setTemporaryDirectory(directory(of: path))
         var configuration = Configuration()
         configuration.busyMode = .timeout(migrates ? busyTime : busyTimeOfCommands)
         configuration.label = "signalbox"

@@ -207,6 +207,9 @@ import Testing
                 #expect(status == "400" && problem.text("code") == "capture-body-malformed")
                 #expect(problem.text("pointer") == pointer)
             }
+            let large = #"{"match":{"data":{"kind":[1e400]}}}"#
+            let (_, problem) = try await setting.api("/v1/captures/search", ["-d", large])
+            #expect(problem.text("detail")?.contains("does not fit 64 bits") == true, "\(problem)")
         }
     }
 

@@ -96,6 +96,11 @@ import Testing
             let wrong = try await gateway.request(
                 "POST", "/v1/events/search", #"{"pattern":{"data":{"kind":"alert"}}}"#, token: "rob-token")
             #expect(wrong.status == 400 && wrong.json["pointer"] as? String == "/pattern/data/kind")
+            let large = try await gateway.request(
+                "POST", "/v1/events/search", #"{"pattern":{"data":{"kind":[1e400]}}}"#, token: "rob-token")
+            #expect((large.json["detail"] as? String)?.contains("does not fit 64 bits") == true, "\(large)")
+            #expect(large.json["line"] as? String == "1" && large.json["column"] as? String == "29")
+            #expect(large.json["title"] as? String == syntax["title"] as? String)
             for body in ["[]", "{", #"{"patern":{}}"#] {
                 let answer = try await gateway.request("POST", "/v1/events/search", body, token: "rob-token")
                 #expect(answer.status == 400 && answer.json["code"] as? String == "pattern-invalid", "\(body)")

@@ -79,6 +79,23 @@ import Testing
         }
     }
 
+    /// An event of more than 1 MiB, and one after it: programs read each line as JSON.
+    @Test func aReplayPrintsEventsOfAnySize() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"""
+                { "destinations": { "inbox": { "builtin": "inbox" } },
+                  "routes": [ { "name": "everything", "match": {}, "to": ["inbox"] } ] }
+                """#
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let payloads = [String(repeating: "x", count: 1_200_000), "x"].map { #"{"aps":{"alert":"\#($0)"}}"# + "\n" }
+            let result = try await binary.run(["replay", "--json"], input: Data(payloads.joined().utf8), in: directory)
+            #expect(result.status == 0, "\(result.errors)")
+            let lines = result.output.split(separator: "\n")
+            #expect(lines.count == 2)
+            #expect(lines.allSatisfy { $0.hasPrefix(#"{"specversion":"#) }, "\(lines.map { $0.prefix(80) })")
+        }
+    }
+
     /// Long-running commands continue: their output is lost, and the exit code reports it.
     @Test func continuesWhenTheInboxCannotBePrintedAndReportsIt() async throws {
         try await withTemporaryDirectory { directory in

@@ -36,6 +36,11 @@ import Testing
                 #expect(fitting.output.hasPrefix("The tables of \(database.place) fit this version.\n"))
                 #expect(fitting.output.hasSuffix("\nLedger consistent.\n"))
                 #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+
+                try database.run("DROP TABLE events CASCADE")
+                let damaged = try await run("store check")
+                #expect(damaged.status == 2 && damaged.output.isEmpty, "\(damaged.output)")
+                #expect(damaged.errors.hasSuffix("restore a backup of the database.\n"), "\(damaged.errors)")
             }
         }
     }
@@ -173,7 +178,7 @@ import Testing
                 "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = 'locked'")
             // The termination itself may be the first reason.
             try await eventually("a refused password") {
-                try await gateway.get("/metrics").text.contains("gateway.store and its password")
+                try await gateway.get("/v1/ledger").text.contains("gateway.store and its password")
             }
             #expect(try await gateway.post(payload).status == 503)
             var answers = try await gateway.get("/readyz").text

@@ -50,6 +50,7 @@ import Testing
             let refused = try await gateway.request("GET", "/v1/stream?pattern=%7B%22data%22%3A7%7D")
             #expect(refused.status == 400 && refused.json["code"] as? String == "pattern-invalid")
             #expect(refused.json["pointer"] as? String == "/data")
+            #expect(refused.json["line"] as? String == "1" && refused.json["column"] as? String == "9")
         }
     }
 

@@ -5,6 +5,7 @@ import SignalboxNotification
 import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
+import Synchronization
 import Testing
 
 @testable import SignalboxGateway
@@ -45,6 +46,27 @@ import Testing
             await dispatcher.runUntilDrained()
             #expect(try await queue.counts()[bench.crm]?[.dead] == 50 && sender.attempts == 1)
             #expect(changes == [["disabled", "answered 410: it is gone"]])
+        }
+    }
+
+    /// A claim of a slow store takes long.
+    @Test func placesOfAClaimAreNotInFlight() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = SharedQueue(try bench.open(directory), share: nil)
+            let sender = ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) }
+            let dispatcher = bench.dispatcher(bench.destination(concurrency: 4), sender, queue)
+            let seen = Mutex<[Int]>([])
+            let crm = bench.crm
+            let look: @Sendable () -> Void = {
+                seen.withLock { $0.append(dispatcher.snapshots()[crm]?.inFlight ?? -1) }
+            }
+            queue.whenClaiming.withLock { $0 = look }
+            try await queue.store.append(bench.events(1...1))
+            async let running: Void = dispatcher.runUntilDrained()
+            await sender.waitFor(attempts: 1)
+            dispatcher.drain()
+            await running
+            #expect(seen.withLock { $0.first } == 0)
         }
     }
 

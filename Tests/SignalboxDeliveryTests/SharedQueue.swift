@@ -16,6 +16,8 @@ final class SharedQueue: LaneStore {
     let lists = Mutex<[[Int64]]>([])
     /// Deliveries whose settlements fail.
     let failing = Mutex<Set<Int64>>([])
+    /// Called before each claim.
+    let whenClaiming = Mutex<(@Sendable () -> Void)?>(nil)
     /// How they fail.
     let failure = Mutex(StoreError.unavailable(reason: "a bad page"))
 
@@ -29,6 +31,7 @@ final class SharedQueue: LaneStore {
     func places(of destination: DestinationName, outOf limit: Int) -> Int? { share.withLock(\.self) ?? limit }
 
     func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
+        whenClaiming.withLock { $0 }?()
         let leases = try await store.claim(from: destination, upTo: limit)
         claimed.add(leases.count)
         return leases

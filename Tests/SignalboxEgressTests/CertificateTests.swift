@@ -50,7 +50,9 @@ struct CertificateTests {
     @Test(arguments: [
         ("push.example.com", true), ("*.example.com", true), ("10.0.0.1", true), ("fd00::1", true), ("", false),
         ("a,DNS:b", false), ("1::2::3", false), ("1:2", false), ("push.example.com:443", false),
-        ("a b", false), ("ä", false), (String(repeating: "a", count: 254), false),
+        ("a b", false), ("ä", false), (String(repeating: "a", count: 254), false), ("localhost", true),
+        ("10.0.0.256", false), ("127.1", false), ("a..b", false), ("a.", false), ("*", false), ("a.*.b", false),
+        ("-a.b", false), (String(repeating: "a", count: 64) + ".b", false), ("3com.com", true), ("a.3b", true),
     ])
     func acceptsNamesOfHosts(name: String, isHost: Bool) {
         #expect(CertificateMaker.isHost(name) == isHost)

@@ -176,6 +176,22 @@ import Testing
         }
     }
 
+    /// Such a file may be cut, even if it arrives whole (RFC 9112, 6.3).
+    @Test func rejectsContradictoryLengths() async throws {
+        let length = Sample.png.count
+        let replies: [String: [ScriptedReply]] = [
+            "/two": [.file(Sample.png, ["content-length: \(length - 1)"])],
+            "/list": [.file(Sample.png, ["content-length: \(length), 5"])],
+            "/word": [.file(Sample.png, ["content-length: \(length)x"])],
+            "/same": [.file(Sample.png, ["content-length: \(length)"])],
+        ]
+        try await MediaServer.run(replies) { server in
+            for path in ["/two", "/list", "/word"] { #expect(await server.fetch(path).word == "reset!", "\(path)") }
+            #expect(await server.fetch("/same").word == "stored")
+            #expect(server.leftovers.isEmpty)
+        }
+    }
+
     /// libcurl stops reading a long body at the announced length, so the connection still has the rest.
     @Test(arguments: [nil, "good.pem"]) func doesNotReuseConnectionsWithUnreadBytes(
         certificate: String?

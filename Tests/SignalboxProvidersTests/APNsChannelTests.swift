@@ -80,6 +80,19 @@ import Testing
         }
     }
 
+    /// RFC 9110, 15.5.6.
+    @Test(arguments: [
+        ("PUT", "/channels", "POST, GET, DELETE"), ("POST", "/channels/AAAA", "GET, DELETE"),
+        ("POST", "/all-channels", "GET"),
+    ])
+    func namesTheMethodsOfAResource(_ method: String, _ path: String, _ methods: String) async throws {
+        try await APNsBench.run { bench async throws in
+            let reply = try await Self.answer(bench, method, Self.app + path, [], body: "")
+            #expect(reply.summary == "405 MethodNotAllowed")
+            #expect(reply.header("allow") == methods)
+        }
+    }
+
     @Test func writesTheChannelIntoTheEventOfABroadcast() async throws {
         try await APNsBench.run { bench async throws in
             let id = try await Self.create(bench)

@@ -90,6 +90,17 @@ import Testing
         }
     }
 
+    /// As pzstd writes: each frame of data follows a skippable one with its size (RFC 8878, 3.1.1 and 3.1.2).
+    @Test func readsZstandardThatBeginsWithASkippableFrame() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/parallel.zst"
+            let size: [UInt8] = [0x50, 0x2A, 0x4D, 0x18, 0x04, 0x00, 0x00, 0x00, 0x0C, 0x00, 0x00, 0x00]
+            let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x20, 0x03, 3 << 3 | 1, 0x00, 0x00] + Array("{}\n".utf8)
+            try Data(size + frame + size + frame).write(to: URL(fileURLWithPath: path))
+            #expect(try await offsets(of: [path]).count == 2)
+        }
+    }
+
     /// A frame whose head asks for a window of 256 MiB (RFC 8878, 3.1.1.1.2), and one empty block.
     @Test func explainsAWindowThatIsTooLarge() async throws {
         try await withTemporaryDirectory { directory in

@@ -36,6 +36,17 @@ import Testing
         }
     }
 
+    /// A full or read-only /var/tmp must not stop a gateway whose data directory has space.
+    @Test func temporaryFilesAreInTheFirstDataDirectoryOfTheProcess() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            let place = try await queue.file.pool.read { try String.fetchOne($0, sql: "PRAGMA temp_store_directory") }
+            // Another test may have opened the first queue, in a directory beside this one.
+            let parent = URL(fileURLWithPath: directory).deletingLastPathComponent().path
+            #expect(place.map { $0.hasPrefix(parent + "/") } == true, "\(place ?? "no directory")")
+        }
+    }
+
     /// A command must not report a queue that it cannot see as missing.
     @Test func aDirectoryThatCannotBeSearchedIsReportedWithTheReason() async throws {
         try await withTemporaryDirectory { directory in

@@ -45,10 +45,12 @@ extension DestinationLane {
     /// `begunAt`: when the attempt took its place, even if it waits for a permission or a token first.
     private func send(_ leases: [Lease], besides expired: [Settlement], _ begunAt: Duration) {
         counters?.inFlight.add(leases.count)
+        requests.add()
         sender.send(leases) {
             mayBegin(leases)
-        } whenDone: { [counters, ended] result in
+        } whenDone: { [counters, requests, ended] result in
             counters?.inFlight.add(-leases.count)
+            requests.add(-1)
             ended.add(EndedAttempt(begunAt: begunAt, leases: leases, unsent: expired, result: result))
         }
     }

@@ -33,6 +33,8 @@ struct DestinationLane: Sendable {
     let halves = BatchHalves()
     /// Attempts whose places are to be freed.
     let ended = EndedAttempts()
+    /// Requests in progress. The gate also counts places of a claim that has not returned.
+    let requests = Counter()
     /// Ends the sleep of ``run()``.
     private let wakeUp = WakeUp()
     /// Whether settlements fail at present, so that an outage is logged once.

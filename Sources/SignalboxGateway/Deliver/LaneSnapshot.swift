@@ -1,4 +1,5 @@
 package import Foundation
+import SignalboxStore
 import Synchronization
 
 /// The state of a lane at one time, for operators and metrics.
@@ -53,7 +54,7 @@ extension DestinationLane {
         let now = elapsed()
         let (gate, figures) = (gate.values(at: now), figures.values(at: now))
         return LaneSnapshot(
-            inFlight: gate.inFlight, breaker: gate.breaker.word, failures: gate.breaker.failuresInARow,
+            inFlight: requests.value, breaker: gate.breaker.word, failures: gate.breaker.failuresInARow,
             probeIn: gate.breaker.openUntil.map { max(.zero, $0 - now) }, limit: gate.limit,
             isRateExhausted: gate.isRateExhausted, attemptsPerSecond: figures.perSecond, latency: figures.latency,
             lastSuccess: figures.lastSuccess, lastFailure: figures.lastFailure)
@@ -63,7 +64,6 @@ extension DestinationLane {
 extension LaneGate {
     /// The state of the gate for operators.
     struct Values {
-        let inFlight: Int
         let breaker: Breaker
         let limit: Double?
         let isRateExhausted: Bool
@@ -73,7 +73,7 @@ extension LaneGate {
     func values(at now: Duration) -> Values {
         state.withLock { state in
             Values(
-                inFlight: state.sending, breaker: state.breaker, limit: state.bucket?.perSecond,
+                breaker: state.breaker, limit: state.bucket?.perSecond,
                 isRateExhausted: state.bucket?.isEmpty(at: now) ?? false)
         }
     }

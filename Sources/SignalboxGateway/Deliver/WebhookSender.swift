@@ -96,12 +96,16 @@ package struct WebhookSender: Sender {
     private func sendResult(
         _ result: OutboundResult, of request: OutboundRequest, _ token: String?, at startedAt: Date
     ) -> SendResult {
-        let secrets = self.secrets + (token.map { [SecretEcho(headers: [$0])] } ?? [])
         var attempt = Attempt(startedAt: startedAt, duration: result.duration, remote: result.remoteAddress)
         switch result.answer {
         case .success(let reply):
-            attempt.excerpt = secrets.reduce(reply.excerpt) { $1.masked($0) }
-            if !(200..<300).contains(reply.status) { attempt.exchange = exchange(request, reply, secrets).json }
+            let isSuccess = (200..<300).contains(reply.status)
+            // Most replies have nothing to hide, so the token is seldom examined.
+            if !isSuccess || !reply.excerpt.isEmpty {
+                let secrets = self.secrets + (token.map { [SecretEcho(headers: [$0])] } ?? [])
+                attempt.excerpt = secrets.reduce(reply.excerpt) { $1.masked($0) }
+                if !isSuccess { attempt.exchange = exchange(request, reply, secrets).json }
+            }
             return SendResult(.replied(status: reply.status, retryAfter: reply.retryAfter), attempt)
         case .failure(let error):
             attempt.error = error.code

@@ -113,7 +113,7 @@ package struct MediaFetcher: Sendable {
             method: .get, url: hop.url.text, headers: headers, timeout: hop.left, keptBytes: 0,
             keptHeaders: CachingHeaders.names + ["content-type", "etag", "last-modified", "location"],
             transport: settings.transport)
-        request.keptLists = CachingHeaders.lists + ["content-encoding", "transfer-encoding"]
+        request.keptLists = CachingHeaders.lists + ["content-encoding", "content-length", "transfer-encoding"]
         request.keptHeaderBytes = MediaLimits.longestURL
         request.sink = sink
         request.slowest = settings.slowest

@@ -44,15 +44,29 @@ package struct MediaRules: Sendable, Equatable {
     }
 
     /// Why the body of a response must not be read; nil when it may. Checks encodings and the announced length. The
-    /// kind is not known yet, so the largest limit of all kinds applies.
+    /// kind is not known yet, so the largest limit of all kinds applies. Of several lengths, libcurl uses the last one,
+    /// so the file might be cut.
     func objection(to head: ReplySink.Head, from host: String) -> MediaFailure? {
         for (name, plain) in [("content-encoding", "identity"), ("transfer-encoding", "chunked")] {
             if let coding = head.headers[name], !coding.isEmpty, coding.lowercased() != plain {
                 return MediaFailure(.encoding, "\(host) sends \(coding), although the request did not accept it.")
             }
         }
+        if let lengths = head.headers["content-length"], head.headers["transfer-encoding"] == nil,
+            !Self.isOneNumber(lengths)
+        {
+            return MediaFailure(.reset, "\(host) announces no valid length, so the file may be incomplete.")
+        }
         let most = MediaKind.allCases.compactMap(maxBytes).max() ?? 0
         return head.announcedBytes.flatMap { tooLarge($0, most, "", host) }
+    }
+
+    /// Whether the values of all fields `Content-Length` are the same number (RFC 9112, 6.3).
+    private static func isOneNumber(_ text: String) -> Bool {
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let values = Set(parts.map { $0.trimmingCharacters(in: .whitespaces) })
+        guard let value = values.first, values.count == 1, !value.isEmpty else { return false }
+        return value.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 
     /// Why a file must not be stored; nil when it may. `bytes`: received or announced. Called with the announced and

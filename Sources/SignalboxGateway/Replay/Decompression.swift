@@ -34,7 +34,7 @@ package struct Decompression: ~Copyable {
             // 15 is the largest window; adding 16 selects the gzip header.
             guard sb_inflate_init(stream, 15 + 16) == Z_OK else { preconditionFailure("No memory for zlib.") }
             inflate = stream
-        } else if start.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {
+        } else if Self.isZstd(start) {
             format = .zstd
             inflate = nil
             zstd = ZSTD_createDStream()
@@ -44,6 +44,12 @@ package struct Decompression: ~Copyable {
             inflate = nil
             zstd = nil
         }
+    }
+
+    /// Whether a frame of Zstandard begins here, or a skippable one, as pzstd writes before each frame (RFC 8878, 3.1).
+    private static func isZstd(_ start: UnsafeRawBufferPointer) -> Bool {
+        if start.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) { return true }
+        return start.count >= 4 && start[0] & 0xF0 == 0x50 && start.dropFirst().starts(with: [0x2A, 0x4D, 0x18])
     }
 
     deinit {

@@ -85,7 +85,8 @@ extension PostgresFailure {
                 remedy: "create the schema and grant it to the role, or name another one in gateway.store.schema")
         case "42P01", "42703":
             return .refused(
-                reason: "the database lacks a table of the queue: \(message)", remedy: "run signalbox store check")
+                reason: "the database lacks a table of the queue: \(message)",
+                remedy: "run signalbox store migrate; if no migration was pending, restore a backup of the database")
         case "25006": return .unavailable(reason: "the database is read-only; its operator must make it accept writes")
         case "53100": return .unavailable(reason: "the disk of the database is full; its operator must free space")
         case "53300": return .unreachable(reason: "the database has no free connection: \(message); \(Self.room)")

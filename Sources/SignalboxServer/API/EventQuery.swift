@@ -62,9 +62,7 @@ enum EventQuery {
     private static func patternOfBody(_ body: [UInt8]) throws(Problem) -> Pattern? {
         guard !body.isEmpty else { return nil }
         let text = try JSONBody.read(
-            body, known: ["pattern"],
-            syntax: { _, _ in .badPattern("the body is not valid JSON; send {\"pattern\": …}", at: "", nil) },
-            refuse: { .pattern($0, at: $1) }
+            body, known: ["pattern"], syntax: Problem.patternSyntax, refuse: { .pattern($0, at: $1) }
         ) { root throws(Problem) in root["pattern"].map { JSONText($0) } }
         return try text.map { text throws(Problem) in try read(text.bytes, at: "/pattern") }
     }

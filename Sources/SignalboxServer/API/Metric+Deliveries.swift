@@ -14,9 +14,9 @@ extension Metric {
             "signalbox_deliveries_ended_total", .counter, ["destination", "outcome"],
             "Deliveries that ended since the start.",
             samples: { values in
+                guard let gauges = values.queue?.gauges else { return [] }
                 let ends = values.ends
-                let hasOthers = ends[.other] != nil || values.queue?.gauges[.other] != nil
-                let counted = values.destinations + (hasOthers ? [.other] : [])
+                let counted = gauges[.other] == nil ? values.destinations : values.destinations + [.other]
                 return counted.flatMap { destination in
                     DeliveryRecord.State.allCases.filter { $0 != .waiting }.map {
                         Sample([destination.name, $0.rawValue], ends[destination]?[$0] ?? 0)

@@ -119,7 +119,8 @@ struct OperationsAPI: Sendable {
         let shown = MetricValues.shown(Set(destinations).union(gauges.keys), values?.statuses ?? [:])
         values?.gauges = MetricValues.bounded(gauges, to: shown)
         return MetricValues(
-            queue: values, destinations: shown, left: Set(shown).subtracting(destinations), health: queue.health, fleet: queue.fleet, providers: providers,
+            queue: values, destinations: shown, left: Set(shown).subtracting(destinations), health: queue.health,
+            fleet: queue.fleet, providers: providers,
             inApp: InAppValues(surface.inApp), counters: surface.observation.counters, server: server,
             streams: streams, failedTokens: failedTokens.values, forwards: forwards,
             routes: MetricValues.bounded(surface.routes.counters),

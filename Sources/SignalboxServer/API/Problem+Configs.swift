@@ -25,16 +25,12 @@ extension Problem {
     static func pattern(_ mistake: ConfigMistake, in body: [UInt8]) -> Problem {
         let pointer = "/pattern" + mistake.pointer
         let place = JSONPosition(of: pointer, in: body).map { TextPosition(offset: $0.value.lowerBound, in: body) }
-        return pattern(mistake.message, at: pointer, place)
+        return badPattern(mistake.message, at: pointer, place)
     }
 
     /// A body that is not JSON. Consoles send patterns while an operator types them.
     static func patternSyntax(_ error: JSONError, in body: [UInt8]) -> Problem {
         let mistake = ConfigMistake(error, file: 0, in: body, of: .pattern)
-        return pattern(mistake.message, at: "", mistake.position)
-    }
-
-    private static func pattern(_ message: String, at pointer: String, _ place: TextPosition?) -> Problem {
-        badPattern(message, at: pointer, place, title: "The pattern is not valid")
+        return badPattern(mistake.message, at: "", mistake.position)
     }
 }

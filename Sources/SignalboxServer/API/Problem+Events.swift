@@ -23,12 +23,13 @@ extension Problem {
 
     /// A pattern in a query or in a body. `mistake`: a clause. `position`: line and column, which become strings; nil
     /// leaves both members out.
-    static func badPattern(
-        _ mistake: String, at pointer: String, _ position: TextPosition?,
-        title: String = "The pattern was not understood"
-    ) -> Problem {
-        var problem = Problem(
-            .badRequest, "pattern-invalid", title: title, "The pattern is not valid: \(mistake).", pointer: pointer)
+    static func badPattern(_ mistake: String, at pointer: String, _ position: TextPosition?) -> Problem {
+        Problem.pattern("The pattern is not valid: \(mistake).", at: pointer).with(position)
+    }
+
+    /// The same problem with the members `line` and `column`, which are strings; without a position, unchanged.
+    func with(_ position: TextPosition?) -> Problem {
+        var problem = self
         if let position {
             problem.members += [
                 Member(name: "line", value: String(position.line)),

@@ -62,7 +62,7 @@ package struct LiveSelection: Sendable {
             return try Pattern(text: Array(text.utf8))
         } catch {
             let mistake = error.firstError
-            throw .pattern("The pattern is not valid: \(mistake.message).", at: mistake.pointer)
+            throw .badPattern(mistake.message, at: mistake.pointer, mistake.position)
         }
     }
 

@@ -13,6 +13,6 @@ extension Problem {
 
     /// `pointer`: the location of the mistake in the pattern.
     static func pattern(_ detail: String, at pointer: String) -> Problem {
-        Problem(.badRequest, "pattern-invalid", title: "The request was not understood", detail, pointer: pointer)
+        Problem(.badRequest, "pattern-invalid", title: "The pattern is not valid", detail, pointer: pointer)
     }
 }

@@ -162,7 +162,8 @@ extension Endpoint {
             .init(
                 "getMetrics",
                 .init(
-                    status: 200, content: [.text("text/plain"), .text("application/openmetrics-text")], fields: [.vary]))
+                    status: 200, content: [.text("text/plain"), .text("application/openmetrics-text")], fields: [.vary])
+            )
         ) { await $0.metrics($1) },
         Endpoint(
             "GET", "/healthz", .none, "Returns 200 while the process answers requests.",

@@ -54,12 +54,12 @@ extension APNsEndpoint {
     /// `/1/apps/BUNDLE/channels`: POST creates, GET reads or lists, DELETE removes. `id`: the identifier in the path,
     /// as APNSwift sends it; others send the header field. `listsAll`: the path is `all-channels`. Channels belong to
     /// the sources that list the app as a topic. If no source lists it, they belong to the source that created them.
-    /// `methods`: those that the resource accepts. Throws ``APNsReason/serviceUnavailable`` for a source whose pushes
-    /// are all forwarded: its channels are at Apple, and such requests are not forwarded.
+    /// Throws ``APNsReason/serviceUnavailable`` for a source whose pushes are all forwarded: its channels are at Apple,
+    /// and such requests are not forwarded.
     func manage(
-        _ call: APNsCall, of bundle: String, id: String?, methods: [String], listsAll: Bool = false
+        _ call: APNsCall, of bundle: String, id: String?, listsAll: Bool = false
     ) throws(APNsReason) -> ProviderBody {
-        try call.check(isMethod: methods.contains(call.request.method))
+        try call.check(isMethod: call.target.resource.methods.contains(call.request.method))
         let sender = try access.sender(of: call)
         call.request.mark.identify(sender.source)
         try APNsHeaders.checkID(call.headers.requestID)

@@ -43,14 +43,18 @@ final class APNsEndpoint: ProviderEndpoint {
             case .device(let token): return admit(try push(call, to: token), of: call)
             case .broadcast(let bundle): return admit(try broadcast(call, to: bundle), of: call)
             case .channels(let bundle, let id):
-                let methods = id == nil ? ["POST", "GET", "DELETE"] : ["GET", "DELETE"]
-                return admit(try manage(call, of: bundle, id: id, methods: methods), of: call)
+                return admit(try manage(call, of: bundle, id: id), of: call)
             case .allChannels(let bundle):
-                return admit(try manage(call, of: bundle, id: nil, methods: ["GET"], listsAll: true), of: call)
+                return admit(try manage(call, of: bundle, id: nil, listsAll: true), of: call)
             case .unknown: throw .badPath
             }
         } catch {
             var refusal = call.reply.failure(error)
+            // RFC 9110, 15.5.6.
+            if error == .methodNotAllowed {
+                let methods = call.target.resource.methods.joined(separator: ", ")
+                refusal.headers.append(ProviderReply.Header(name: "allow", value: methods))
+            }
             if error.isFailedProof {
                 refusal.delay = failures.record(
                     .apns(error), from: request.connection,

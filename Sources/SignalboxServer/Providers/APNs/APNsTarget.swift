@@ -16,6 +16,17 @@ struct APNsTarget: Sendable, Equatable {
         case allChannels(bundle: String)
         /// Another path below `/1/apps`, `/3` and `/4`.
         case unknown
+
+        /// The methods that the resource accepts; none for an unknown one.
+        var methods: [String] {
+            switch self {
+            case .device, .broadcast: ["POST"]
+            case .channels(bundle: _, id: nil): ["POST", "GET", "DELETE"]
+            case .channels: ["GET", "DELETE"]
+            case .allChannels: ["GET"]
+            case .unknown: []
+            }
+        }
     }
 
     /// Nil for a path of another endpoint.

@@ -102,7 +102,11 @@ struct CaptureQuery {
     private func read(_ body: [UInt8], into selection: inout CaptureSelection) throws(Problem) {
         let (match, token) = try JSONBody.read(
             body, known: ["match", "token"],
-            syntax: { _, _ in .captureBody("The body is not valid JSON: send {\"match\": PATTERN}.", at: "") },
+            syntax: { error, body in
+                let mistake = ConfigMistake(error, file: 0, in: body, of: .body)
+                let detail = "The body is not valid: \(mistake.message). Send {\"match\": PATTERN}."
+                return .captureBody(detail, at: "", mistake.position)
+            },
             refuse: { .captureBody($0, at: $1) }, Self.members)
         if let token { select(token, in: &selection) }
         guard let match else { return }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import SignalboxConfig
 import SignalboxGateway
+import SignalboxJSON
 
 // Rejected requests about captures.
 extension Problem {
@@ -16,9 +17,11 @@ extension Problem {
                 + "condition that each of them does not meet.")
     }
 
-    /// `pointer`: the location of the mistake in the body.
-    static func captureBody(_ detail: String, at pointer: String) -> Problem {
+    /// `pointer`: the location of the mistake in the body. `position`: its line and column, which become strings; nil
+    /// leaves both members out.
+    static func captureBody(_ detail: String, at pointer: String, _ position: TextPosition? = nil) -> Problem {
         Problem(.badRequest, "capture-body-malformed", title: "Invalid request body", detail, pointer: pointer)
+            .with(position)
     }
 
     /// Always 503 with a `retry-after` of one second.
