@@ -41,7 +41,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             let place = try await queue.file.pool.read { try String.fetchOne($0, sql: "PRAGMA temp_store_directory") }
-            // Another test may have opened the first queue, in a directory beside this one.
+            // Another test may have opened the first queue, in a directory next to this one.
             let parent = URL(fileURLWithPath: directory).deletingLastPathComponent().path
             #expect(place.map { $0.hasPrefix(parent + "/") } == true, "\(place ?? "no directory")")
         }
