@@ -28,6 +28,15 @@ import Testing
         #expect(mistakes(quoted).first?.position?.column == 9 + 256)
     }
 
+    /// Each word might begin a key, up to the end of the line.
+    @Test(.timeLimit(.minutes(1))) func hidesSecretsAmongManyWordsInLinearTime() {
+        let text = "{\"secret\": {" + String(repeating: "true ", count: 60_000) + "\n\"a\": \"hidden-value\""
+        let found = mistakes(text)
+        #expect(found.first?.position?.line == 1)
+        let report = ConfigReport(of: [ConfigText(name: "f", bytes: Array(text.utf8))]).text(of: found)
+        #expect(report.contains("f:1:") && !report.contains("hidden-value"))
+    }
+
     @Test func boundsAllFilesTogether() throws {
         let blank = [UInt8](repeating: 0x20, count: 9 << 20)
         let files = ["a", "b", "c"].map { ConfigText(name: $0, bytes: blank) }

@@ -135,7 +135,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "{", "[]", #"{"version":2,"since":1,"vendors":{}}"#, #"{"version":1}"#])
+    @Test(arguments: [
+        "", "{", "[]", #"{"version":2,"since":1,"vendors":{}}"#, #"{"version":1}"#,
+        #"{"version":1,"since":9223372036854775807,"vendors":{}}"#,
+    ])
     func anUnreadableFileBeginsANewRecord(text: String) async throws {
         try await withTemporaryDirectory { directory in
             let file = directory + "/vendor-keys.json"
@@ -144,6 +147,19 @@ import Testing
             let setting = ObservationSetting()
             DriftService(setting.observation, file: file, logger: Logger(label: "test")).restore()
             #expect(setting.observation.drift.snapshot.vendors.isEmpty)
+        }
+    }
+
+    @Test func largeCountsOfAFileLeaveRoomForMore() async throws {
+        try await withTemporaryDirectory { directory in
+            let file = directory + "/vendor-keys.json"
+            let key = #""/a":{"firstSeen":1,"count":9223372036854775807,"type":"null"}"#
+            let text =
+                #"{"version":1,"since":5000,"vendors":{"mce":{"folded":9223372036854775807,"keys":{\#(key)}}}}"#
+            try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+            let keys = try #require(try KnownKeysFile(path: file).read()?.vendors["mce"])
+            #expect(keys.known["/a"]?.count == 1 << 53)
+            #expect(keys.folded == 1 << 53)
         }
     }
 

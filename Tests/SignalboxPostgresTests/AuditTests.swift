@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxInApp
 import SignalboxNotification
 import SignalboxPostgres
 import SignalboxStore
@@ -84,6 +85,30 @@ import Testing
             let account = try #require(try await node.audit().accounts.first)
             #expect(account.missing == 1 && account.miscounted == [.dead])
             #expect(try await node.gauges()[OperatorBench.crm]?.dead == 1)
+        }
+    }
+
+    /// Sums with such numbers would overflow.
+    @Test func numbersThatNoGatewayWritesAreNotRead() async throws {
+        try await OperatorBench.with { bench in
+            let node = try bench.node()
+            try await bench.addDead(2, node)
+            let device = InAppSubject.device("d", user: "u")
+            try await node.decide(about: device, tallies: []) { rows in
+                InAppStep((), changes: [.device(rows.state.device), .user("u", lastNow: 1)])
+            }
+            #expect(try await node.rows(of: device, tallies: []).state.device.session == 0)
+            for number in [Int64.max, .min] {
+                try bench.run("UPDATE inapp_devices SET session = \(number)")
+                await #expect(throws: StoreError.self) { try await node.rows(of: device, tallies: []) }
+            }
+            try bench.run("UPDATE inapp_devices SET session = 0")
+            try bench.run("UPDATE ledger SET accepted = \(Int64.min) WHERE dead_now > 0")
+            await #expect(throws: StoreError.self) { try await node.accounts() }
+            #expect(
+                try await node.audit().damage == [
+                    "the ledger or a delivery cannot be read: column sum does not hold a number that the gateway writes"
+                ])
         }
     }
 

@@ -41,6 +41,23 @@ import Testing
         }
     }
 
+    /// As in a file that was edited: the run would skip all inputs, or overflow.
+    @Test func refusesNumbersThatNoRunWrites() async throws {
+        try await withTemporaryDirectory { directory in
+            let file = ResumeFile(path: directory + "/resume")
+            for position in [(-1, 0), (1, 0), (0, -1), (0, Int.max)] {
+                var state = state(inputs: [InputIdentity(name: "a", size: 1, head: "b")])
+                state.position = InputPosition(input: position.0, offset: position.1)
+                try file.save(state)
+                #expect(throws: ReplayError.self, "\(position)") { try file.load() }
+            }
+            var large = state()
+            large.taken = .max
+            try file.save(large)
+            #expect(throws: ReplayError.self) { try file.load() }
+        }
+    }
+
     @Test func aFileThatCannotBeFoundForAnotherReasonIsNotANewRun() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/resume"

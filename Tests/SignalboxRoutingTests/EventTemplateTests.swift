@@ -36,6 +36,29 @@ import Testing
         }
     }
 
+    /// Delimiters end with their section, for the checks as for the library: a deeper template would crash it.
+    @Test func delimitersOfASectionDoNotHideTheTagsAfterIt() throws {
+        let section = "{{#a}}{{=<% %>=}}<%/a%>"
+        let deep = String(repeating: "{{#b}}", count: 40) + String(repeating: "{{/b}}", count: 40)
+        for hidden in [deep, "{{>other}}", "{{unknown(id)}}", "{{=| |=}}"] {
+            #expect(throws: InvalidTemplate.self) { try render(section + hidden, "{}") }
+        }
+        #expect(try render(section + "{{id}}<%#id%>", #"{"id": "x"}"#) == "x<%#id%>")
+    }
+
+    /// The library compares characters: it does not see a delimiter that a mark joins, and takes U+037E for `;`.
+    @Test(arguments: [
+        "{{\u{301}{{#b}}{{/b}}", "\u{600}{{ {{#b}}{{/b}}", "{{=;; ;;=}}\u{37E}\u{37E}#b;;;;/b;;",
+        "{{=`` ``=}}\u{1FEF}\u{1FEF}#b````/b``", "{{=KK KK=}}\u{212A}\u{212A}#b KKKK/b KK",
+    ])
+    func charactersDoNotHideTagsFromTheChecks(body: String) {
+        #expect(throws: InvalidTemplate.self) { try render(body, "{}") }
+    }
+
+    @Test func accentsInTheTextOfATemplateAreKept() throws {
+        #expect(try render("e\u{301} {{id}} e\u{301}", #"{"id": "x"}"#) == "e\u{301} x e\u{301}")
+    }
+
     @Test func valuesCannotChangeTheStructureOfJSON() throws {
         let texts = [#"\",\"admin\":\"true"#, #"\\"#, #"\u0000\u001f\u2028"#, #"😀\ud83d\ude00"#, "{{id}}", "}}"]
         for text in texts {
@@ -52,6 +75,26 @@ import Testing
         let event = #"{"v": "\u0000a\u001f\t\r\n\uffff<&>\"'😀\u007f"}"#
         let made = try render("<a b=\"{{v}}\"/>", event, as: type)
         #expect(made == "<a b=\"\u{FFFD}a\u{FFFD}\t\r\n\u{FFFD}&lt;&amp;&gt;&quot;&#39;😀\u{7F}\"/>")
+    }
+
+    /// Also work that writes little: counting, copying and changing the same value again and again.
+    @Test(arguments: [
+        "{{#list}}{{count(list)}}{{/list}}", "{{#list}}{{first(list)}}{{/list}}",
+        "{{#list}}{{^reversed(list)}}x{{/reversed(list)}}{{/list}}", "{{#list}}{{count(members)}}{{/list}}",
+        "{{#text}}" + String(repeating: "{{empty(uppercased(.))}}", count: 100) + "{{/text}}",
+    ])
+    func repeatedWorkOnLargeValuesStopsAtTheLimit(body: String) {
+        let list = Array(repeating: "1", count: 4000).joined(separator: ",")
+        let members = (0..<4000).map { "\"\($0)\": 1" }.joined(separator: ",")
+        let text = String(repeating: "x", count: 100_000)
+        let event = "{\"list\": [\(list)], \"members\": {\(members)}, \"text\": \"\(text)\"}"
+        #expect(throws: RenderingFailure.tooLarge) { try render(body, event) }
+    }
+
+    @Test func functionsOfStringsWork() throws {
+        let event = #"{"v": "ab", "none": ""}"#
+        #expect(try render("{{uppercased(v)}} {{reversed(v)}} {{capitalized(v)}}", event) == "AB ba Ab")
+        #expect(try render("{{#v}}{{.}}{{v}}{{/v}} {{empty(v)}} {{empty(none)}}", event) == "abab false true")
     }
 
     @Test func greatestNumbersDoNotTrap() throws {

@@ -232,6 +232,19 @@ import Testing
         #expect(read == device)
     }
 
+    /// Sums with such numbers would overflow.
+    @Test func rejectsNumbersThatNoColumnHolds() {
+        var (late, busy) = (DeviceState(id: "d"), DeviceState(id: "d"))
+        late.recent = [.init(event: .sessionStart, at: .min)]
+        busy.activity = [Int](repeating: 0, count: 23) + [.max]
+        for bytes in [DeviceFields.write(late), DeviceFields.write(busy)] {
+            #expect(throws: DamagedValue.self) {
+                var read = DeviceState(id: "d")
+                try bytes.withUnsafeBytes { try DeviceFields.read($0, into: &read) }
+            }
+        }
+    }
+
     /// No bytes make the reader trap.
     @Test(arguments: [20_261_122, UInt64.random(in: 0 ... .max)]) func readsAnyBytes(_ seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

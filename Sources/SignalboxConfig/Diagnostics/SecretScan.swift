@@ -12,6 +12,8 @@ struct SecretScan {
     private let text: [UInt8]
     /// Offsets of values that stay visible.
     private let exceptions: Set<Int>
+    /// No key of an entry ends before this offset. So many words on one line take linear time.
+    private var keylessEnd = 0
 
     /// `exceptions`: offsets of values after such keys that are not secrets.
     init(_ text: [UInt8], except exceptions: Set<Int> = []) {
@@ -138,7 +140,11 @@ struct SecretScan {
 
     /// Hides an entry of a container that does not begin with a bracket, without its key. Returns its end.
     private mutating func hideEntry(at start: Int, inObject: Bool) -> Int {
-        guard inObject, let colon = self.colon(behindKeyAt: start) else { return hideScalar(at: start) }
+        guard inObject, start >= keylessEnd else { return hideScalar(at: start) }
+        guard let colon = self.colon(behindKeyAt: start) else {
+            if text[start] != UInt8(ascii: "\"") { keylessEnd = keyEnd(from: start + quoteLength(at: start)) }
+            return hideScalar(at: start)
+        }
         let value = spaceEnd(from: colon + 1)
         guard value < text.count, !":,{}[]".utf8.contains(text[value]) else { return value }
         return hideScalar(at: value)

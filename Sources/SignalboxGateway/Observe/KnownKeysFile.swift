@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxJSON
+import SignalboxNotification
 
 /// The file in the data directory that has the record of ``KeyDrift``, so that a restart does not make all keys new.
 ///
@@ -35,10 +36,10 @@ struct KnownKeysFile: Sendable {
 
     /// Nil for a text of another form.
     private static func snapshot(_ root: JSONValue) -> KeyDrift.Snapshot? {
-        guard root["version"]?.integer == 1, let since = root["since"]?.integer, let vendors = root["vendors"],
-            vendors.isObject
+        guard root["version"]?.integer == 1, let vendors = root["vendors"], vendors.isObject,
+            let since = root["since"]?.integer.flatMap({ Timestamp(milliseconds: $0) })
         else { return nil }
-        var snapshot = KeyDrift.Snapshot(since: Date(timeIntervalSince1970: Double(since) / 1000))
+        var snapshot = KeyDrift.Snapshot(since: since.date)
         for (name, vendor) in vendors.members {
             guard snapshot.vendors.count < KeyDrift.mostVendors, let keys = vendor["keys"], keys.isObject else {
                 continue
@@ -49,13 +50,16 @@ struct KnownKeysFile: Sendable {
                     let type = key["type"]?.string.flatMap({ KeyType(rawValue: $0) })
                 else { continue }
                 known[String(decoding: pointer, as: UTF8.self)] = .init(
-                    firstSeen: firstSeen, count: Int(clamping: count), type: type)
+                    firstSeen: firstSeen, count: Self.count(count), type: type)
             }
-            let folded = Int(clamping: vendor["folded"]?.integer ?? 0)
+            let folded = Self.count(vendor["folded"]?.integer ?? 0)
             snapshot.vendors[String(decoding: name, as: UTF8.self)] = VendorKeys(known: known, folded: folded)
         }
         return snapshot
     }
+
+    /// Far below the largest number: each sighting adds one.
+    private static func count(_ number: Int64) -> Int { Int(min(max(number, 0), 1 << 53)) }
 
     /// Replaces the file. Readable by its owner only.
     func write(_ snapshot: KeyDrift.Snapshot) throws(Failure) {

@@ -24,7 +24,7 @@ package struct ResumeFile: Sendable {
             return nil
         }
         guard let state = try? JSONDecoder().decode(ResumeState.self, from: bytes),
-            state.version == ResumeState.version
+            state.version == ResumeState.version, state.isPossible
         else {
             throw .refused("\(path) is not a resume file of this version. Name another file with --resume.")
         }
@@ -96,6 +96,14 @@ package struct ResumeState: Sendable, Equatable, Codable {
         run = hexadecimal(key)
         self.started = Int64((started.timeIntervalSince1970 * 1000).rounded(.down))
         (self.options, self.inputs) = (options, inputs)
+    }
+
+    /// False for numbers that no run writes. A position behind the last input would end the run without a payload, and
+    /// sums with large numbers would overflow.
+    var isPossible: Bool {
+        let counts = [position.offset, taken, rejected, rejectBytes, tally.events, tally.repeats]
+        return (position.input == 0 || inputs.indices.contains(position.input))
+            && (counts + tally.rows.map(\.events)).allSatisfy { (0...(1 << 51)).contains($0) }
     }
 
     /// Derives the ids of the run's events and requests. Equal for all processes of the run.

@@ -62,12 +62,21 @@ struct PostgresRow: RecordRow {
 
     // MARK: Numbers
 
+    /// A number within ``Foundation/Date/storedTimes``. The gateway writes no other one, and sums of them cannot
+    /// overflow.
     func number(_ column: Int) throws(DamagedValue) -> Int64 {
         try required(column, optionalNumber(column), "an integer")
     }
 
-    /// A `bigint`, `integer` or `smallint`; nil for NULL.
+    /// Nil for NULL.
     func optionalNumber(_ column: Int) throws(DamagedValue) -> Int64? {
+        guard let number = try optionalInteger(column) else { return nil }
+        guard Date.storedTimes.contains(number) else { throw damage(column, "a number that the gateway writes") }
+        return number
+    }
+
+    /// A `bigint`, `integer` or `smallint`; nil for NULL.
+    private func optionalInteger(_ column: Int) throws(DamagedValue) -> Int64? {
         try decode(column, "an integer") { bytes, type in
             switch type {
             case 20 where bytes.count == 8: Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
@@ -97,11 +106,12 @@ struct PostgresRow: RecordRow {
         return try required(column, flag, "a boolean")
     }
 
-    /// A `bigint` of milliseconds since 1970.
-    func date(_ column: Int) throws(DamagedValue) -> Date { Date(milliseconds: try number(column)) }
+    /// A `bigint` of milliseconds since 1970. Any number is a date, so that a claim takes the deliveries next to a row
+    /// with a wrong time.
+    func date(_ column: Int) throws(DamagedValue) -> Date { try required(column, optionalDate(column), "an integer") }
 
     func optionalDate(_ column: Int) throws(DamagedValue) -> Date? {
-        try optionalNumber(column).map { Date(milliseconds: $0) }
+        try optionalInteger(column).map { Date(milliseconds: $0) }
     }
 
     // MARK: Texts and bytes

@@ -5,13 +5,15 @@ import SignalboxJSON
 /// unknown functions) and crashes on others (deep nesting, delimiters of one character).
 struct TemplateScan {
     private let text: [UInt8]
+    /// The same text; the library reads it character by character.
+    private let source: String
     /// How far the text is scanned.
     private var position = 0
-    /// Changes with `{{=<% %>=}}`.
+    /// Changes with `{{=<% %>=}}`; for the library, only up to the end of the section with that tag.
     private var opening = Array("{{".utf8)
     private var closing = Array("}}".utf8)
-    /// Sections that are open at this position.
-    private var depth = 0
+    /// The delimiters before each section that is open at this position.
+    private var sections: [(opening: [UInt8], closing: [UInt8])] = []
     /// The tags so far, without comments.
     private var tags: [TemplateTag] = []
 
@@ -20,6 +22,9 @@ struct TemplateScan {
     private static let nestedFunctions = 4
     /// Bytes of a delimiter. A search takes time proportional to the template times this length.
     private static let delimiterLengths = 2...16
+    /// To the library, other characters are equal to these (Unicode, singleton decompositions of U+037E, U+1FEF and
+    /// U+212A).
+    private static let ambiguousMarks = ";`K".utf8
     /// The functions that the library knows.
     private static let functions = [
         "capitalized", "count", "empty", "equalzero", "even", "first", "index", "last", "lowercased", "minusone", "odd",
@@ -29,15 +34,15 @@ struct TemplateScan {
     /// Throws the first mistake. Takes time linear in the template, times the length of a delimiter. A template that
     /// passes may still be rejected by the library, such as one with a section that is not closed.
     static func check(_ text: String) throws(InvalidTemplate) {
-        var scan = TemplateScan(text: Array(text.utf8))
-        while let start = scan.skip(past: scan.opening) { try scan.checkTag(at: start) }
+        var scan = TemplateScan(text)
+        while let start = try scan.skip(past: scan.opening) { try scan.checkTag(at: start) }
     }
 
     /// The tags of a template, in their order; only those before the first mistake.
     fileprivate static func tags(of text: String) -> [TemplateTag] {
-        var scan = TemplateScan(text: Array(text.utf8))
+        var scan = TemplateScan(text)
         do throws(InvalidTemplate) {
-            while let start = scan.skip(past: scan.opening) { try scan.checkTag(at: start) }
+            while let start = try scan.skip(past: scan.opening) { try scan.checkTag(at: start) }
         } catch {
             return scan.tags
         }
@@ -45,20 +50,30 @@ struct TemplateScan {
     }
 
     /// Begins at the start of the template, with the delimiters `{{` and `}}`.
-    private init(text: [UInt8]) { self.text = text }
+    private init(_ source: String) { (text, self.source) = (Array(source.utf8), source) }
 
     /// Moves past the next occurrence of a delimiter; returns where it starts. Returns nil and moves to the end of
-    /// the text when the delimiter does not occur again.
-    private mutating func skip(past delimiter: [UInt8]) -> Int? {
+    /// the text when the delimiter does not occur again. Throws at a delimiter that is joined with its surroundings,
+    /// as by a combining mark: the library would not see it.
+    private mutating func skip(past delimiter: [UInt8]) throws(InvalidTemplate) -> Int? {
         while position + delimiter.count <= text.count {
             position += 1
             if text[(position - 1)...].starts(with: delimiter) {
-                position += delimiter.count - 1
-                return position - delimiter.count
+                let start = position - 1
+                position = start + delimiter.count
+                guard isBoundary(start), isBoundary(position) else {
+                    throw mistake(at: start, "a mark such as an accent joins this delimiter; put a space between them")
+                }
+                return start
             }
         }
         position = text.count
         return nil
+    }
+
+    /// True for a byte that begins a character, and at the end.
+    private func isBoundary(_ offset: Int) -> Bool {
+        source.utf8.index(source.startIndex, offsetBy: offset).samePosition(in: source) != nil
     }
 
     /// Checks the tag that starts at a position; the scan is after its opening delimiter. Comments and tags that are
@@ -67,7 +82,7 @@ struct TemplateScan {
     private mutating func checkTag(at start: Int) throws(InvalidTemplate) {
         let inside = position
         // The library reports a tag that is not closed.
-        guard let end = skip(past: closing), inside < end else { return }
+        guard let end = try skip(past: closing), inside < end else { return }
         let content = text[inside..<end]
         switch content.first {
         case UInt8(ascii: "!"): return
@@ -78,21 +93,22 @@ struct TemplateScan {
         case UInt8(ascii: "="): try changeDelimiters(content, at: start)
         case UInt8(ascii: "#"), UInt8(ascii: "^"):
             tags.append(TemplateTag(content.first == UInt8(ascii: "#") ? .section : .inverted, content, at: start))
-            depth += 1
-            if depth > Self.depthLimit {
+            sections.append((opening, closing))
+            if sections.count > Self.depthLimit {
                 throw mistake(at: start, "more than \(Self.depthLimit) sections are nested here")
             }
             try checkFunctions(content, at: start)
         case UInt8(ascii: "/"):
             tags.append(TemplateTag(.end, content, at: start))
-            depth -= 1
+            if let outer = sections.popLast() { (opening, closing) = outer }
         default:
             tags.append(TemplateTag(.value, content, at: start))
             try checkFunctions(content, at: start)
         }
     }
 
-    /// Reads a tag such as `{{=<% %>=}}`. Takes effect for all tags after this one.
+    /// Reads a tag such as `{{=<% %>=}}`. Takes effect for the tags after this one in the same section, as in the
+    /// library.
     private mutating func changeDelimiters(_ content: ArraySlice<UInt8>, at start: Int) throws(InvalidTemplate) {
         let marks = content.dropFirst().dropLast().split { $0 == 0x20 || $0 == 0x09 }
         let areValid = marks.allSatisfy { mark in
@@ -100,6 +116,9 @@ struct TemplateScan {
         }
         guard marks.count == 2, areValid else {
             throw mistake(at: start, "new delimiters are two marks of 2 to 16 ASCII characters: {{=<% %>=}}")
+        }
+        guard !content.contains(where: { Self.ambiguousMarks.contains($0) }) else {
+            throw mistake(at: start, "delimiters cannot have the characters ; ` and K")
         }
         (opening, closing) = (Array(marks[0]), Array(marks[1]))
     }

@@ -32,23 +32,24 @@ struct TemplateValue {
     let value: JSONValue
     let budget: TemplateBudget
 
-    /// The value that the library receives for a JSON value. Strings, booleans and null become Swift values; all
-    /// others stay wrapped.
+    /// The value that the library receives for a JSON value. Booleans and null become Swift values; all others stay
+    /// wrapped. The elements of a list are copied, so this spends one for each.
     static func context(_ value: JSONValue, _ budget: TemplateBudget) -> Any {
-        if let text = value.utf8 {
-            budget.spend(text.count)
-            return budget.isSpent ? "" : String(decoding: text, as: UTF8.self)
-        }
+        if value.isString { return TemplateText(source: .event(value), budget: budget) }
         if let flag = value.bool { return flag }
         if value.isNull { return NSNull() }
         let wrapped = TemplateValue(value: value, budget: budget)
-        return value.isArray ? TemplateList(elements: Array(value.elements), whole: wrapped) : wrapped
+        guard value.isArray else { return wrapped }
+        let elements = Array(value.elements)
+        budget.spend(elements.count)
+        return TemplateList(elements: elements, whole: wrapped)
     }
 }
 
 extension TemplateValue: MustacheParent, MustacheCustomRenderable, MustacheTransformable {
     /// The last member with this name. Nil once the budget is spent, so a rendering ends early and is then rejected.
     func child(named name: String) -> Any? {
+        guard !budget.isSpent else { return nil }
         var name = name
         var found: JSONValue?
         var visited = 1
@@ -76,10 +77,45 @@ extension TemplateValue: MustacheParent, MustacheCustomRenderable, MustacheTrans
     func transform(_ name: String) -> Any? {
         guard value.isObject else { return nil }
         switch name {
-        case "count": return value.members.reduce(0) { count, _ in count + 1 }
+        case "count":
+            let count = value.members.reduce(0) { sum, _ in sum + 1 }
+            budget.spend(count)
+            return count
         case "empty": return value.isEmptyContainer
         default: return nil
         }
+    }
+}
+
+/// A string of the event, or one that a function made of it. Each use of its text spends from the budget: a section
+/// over a string may write it many times.
+struct TemplateText: MustacheParent, MustacheCustomRenderable, MustacheTransformable {
+    enum Source { case event(JSONValue), made(String) }
+
+    let source: Source
+    let budget: TemplateBudget
+
+    /// Strings have no members.
+    func child(named name: String) -> Any? { nil }
+    var isNull: Bool { false }
+
+    /// Empty once the budget is spent.
+    var renderText: String {
+        guard !budget.isSpent else { return "" }
+        let text =
+            switch source {
+            case .event(let value): value.string ?? ""
+            case .made(let text): text
+            }
+        budget.spend(text.utf8.count)
+        return budget.isSpent ? "" : text
+    }
+
+    /// The functions of the library that apply to strings.
+    func transform(_ name: String) -> Any? {
+        let text = renderText
+        if name == "empty" { return text.isEmpty }
+        return text.transform(name).map { TemplateText(source: .made("\($0)"), budget: budget) }
     }
 }
 
@@ -113,8 +149,13 @@ struct TemplateList: MustacheSequence, MustacheParent, MustacheCustomRenderable,
         case "empty": elements.isEmpty
         case "first": elements.first.map { TemplateValue.context($0, whole.budget) }
         case "last": elements.last.map { TemplateValue.context($0, whole.budget) }
-        case "reversed": TemplateList(elements: elements.reversed(), whole: whole)
+        case "reversed": reversed
         default: nil
         }
+    }
+
+    private var reversed: TemplateList {
+        whole.budget.spend(elements.count)
+        return TemplateList(elements: elements.reversed(), whole: whole)
     }
 }

@@ -41,7 +41,7 @@ package enum DeviceFields {
         try FieldContent(bytes).forEach { tag, content in
             switch tag {
             case Tag.client: device.client = try content.client()
-            case Tag.sessions: device.activity.append(Int(try content.number()))
+            case Tag.sessions: device.activity.append(try content.count())
             case Tag.answer: device.answers.append(.init(key: try content.text(), offer: nil))
             case Tag.offer:
                 guard let last = device.answers.indices.last else { throw FieldContent.damage }

@@ -129,17 +129,17 @@ extension FieldWriter {
     }
 }
 
-/// Numbers of a ledger, which limits add up and compare.
+/// Numbers that decisions add up and compare.
 extension FieldContent {
     /// A non-negative number.
-    fileprivate func count() throws -> Int {
+    func count() throws -> Int {
         let number = try instant()
         guard number >= 0 else { throw Self.damage }
         return Int(number)
     }
 
     /// A number within the bounds of a column, so that sums with it do not overflow.
-    fileprivate func instant() throws -> Instant {
+    func instant() throws -> Instant {
         let number = try number()
         guard Date.storedTimes.contains(number) else { throw Self.damage }
         return number

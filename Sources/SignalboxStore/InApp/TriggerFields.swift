@@ -75,7 +75,7 @@ extension FieldContent {
         var (button, properties): (String?, [String: PropertyValue]?) = (nil, nil)
         try forEach { tag, content in
             switch tag {
-            case TriggerTag.at: at = try content.number()
+            case TriggerTag.at: at = try content.instant()
             case TriggerTag.kind: kind = TriggerEvent.Kind(rawValue: try content.text())
             case TriggerTag.name: name = try content.text()
             case TriggerTag.button: button = try content.text()
