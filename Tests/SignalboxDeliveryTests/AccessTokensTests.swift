@@ -140,8 +140,20 @@ import Testing
         if mayBegin: @escaping @Sendable () -> Bool = { true },
         instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) async throws -> (RetryPolicy.Answer?, [Peer.Request]) {
+        let (result, requests) = try await send(
+            replies: statuses.map { Self.json("", status: $0) }, grants: grants, headers: headers, if: mayBegin,
+            instant: instant)
+        return (result?.answer, requests)
+    }
+
+    /// The same with whole replies of the destination, and the record of the attempt.
+    private func send(
+        replies: [[String]], grants: [[String]], headers: [(name: String, value: String)] = [],
+        if mayBegin: @escaping @Sendable () -> Bool = { true },
+        instant: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) async throws -> (SendResult?, [Peer.Request]) {
         try await Peer.run(["canned"] + grants.flatMap { $0 }) { server in
-            try await Peer.run(["canned"] + statuses.flatMap { Self.json("", status: $0) }) { peer in
+            try await Peer.run(["canned"] + replies.flatMap { $0 }) { peer in
                 let http = OutboundHTTP(policy: try loopback())
                 defer { http.stop() }
                 var webhook = Destination.Webhook(url: "http://127.0.0.1:\(peer.port)/hook", secrets: [])
@@ -151,12 +163,12 @@ import Testing
                 let sender = WebhookSender(
                     webhook, keys: WebhookKeys([try WebhookKey("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]),
                     headers: headers, clientSecret: "s", http: http, version: "0", instant: instant)
-                let attempt = await sender.send([Self.lease], if: mayBegin)?.answer
+                let result = await sender.send([Self.lease], if: mayBegin)
                 var requests: [Peer.Request] = []
-                if case .replied = attempt {
-                    for _ in statuses { requests.append(try #require(try await peer.next())) }
+                if case .replied = result?.answer {
+                    for _ in replies { requests.append(try #require(try await peer.next())) }
                 }
-                return (attempt, requests)
+                return (result, requests)
             }
         }
     }
@@ -222,6 +234,16 @@ import Testing
         let (again, _) = try await send(
             statuses: [401, 401], grants: [Self.grant("first"), Self.grant("second"), Self.grant("third")])
         #expect(again == .replied(status: 401, retryAfter: nil))
+    }
+
+    @Test func aReplyThatRepeatsTheTokenIsHidden() async throws {
+        let fields = #"x-request-id: t0ken-of-an-hour\r\ncontent-length: 20"#
+        let refusal = ["--reply", #"HTTP/1.1 403 No\r\n\#(fields)\r\n\r\nno to t0ken-of-an-hou"#]
+        let (result, _) = try await send(replies: [refusal], grants: [Self.grant("t0ken-of-an-hour")])
+        let attempt = try #require(result?.attempt)
+        #expect(String(decoding: attempt.excerpt, as: UTF8.self) == "[hidden: it repeats a header]")
+        let exchange = String(decoding: try #require(attempt.exchange), as: UTF8.self)
+        #expect(exchange.contains(#""x-request-id":"[hidden: it repeats a header]""#), "\(exchange)")
     }
 
     @Test func missingTokenIsATemporaryFailure() async throws {

@@ -99,11 +99,11 @@ package struct ResumeState: Sendable, Equatable, Codable {
     }
 
     /// False for numbers that no run writes. A position behind the last input would end the run without a payload, and
-    /// sums with large numbers would overflow.
+    /// sums with numbers far beyond the bound would overflow.
     var isPossible: Bool {
         let counts = [position.offset, taken, rejected, rejectBytes, tally.events, tally.repeats]
         return (position.input == 0 || inputs.indices.contains(position.input))
-            && (counts + tally.rows.map(\.events)).allSatisfy { (0...(1 << 51)).contains($0) }
+            && (counts + tally.rows.map(\.events)).allSatisfy { (0...(1 << 53)).contains($0) }
     }
 
     /// Derives the ids of the run's events and requests. Equal for all processes of the run.

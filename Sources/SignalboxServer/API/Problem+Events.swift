@@ -26,16 +26,4 @@ extension Problem {
     static func badPattern(_ mistake: String, at pointer: String, _ position: TextPosition?) -> Problem {
         Problem.pattern("The pattern is not valid: \(mistake).", at: pointer).with(position)
     }
-
-    /// The same problem with the members `line` and `column`, which are strings; without a position, unchanged.
-    func with(_ position: TextPosition?) -> Problem {
-        var problem = self
-        if let position {
-            problem.members += [
-                Member(name: "line", value: String(position.line)),
-                Member(name: "column", value: String(position.column)),
-            ]
-        }
-        return problem
-    }
 }

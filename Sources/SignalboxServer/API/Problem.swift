@@ -47,6 +47,18 @@ struct Problem: Error, Equatable {
         members = pointer.map { [Member(name: "pointer", value: $0)] } ?? []
     }
 
+    /// The same problem with the members `line` and `column`, which are strings; without a position, unchanged.
+    func with(_ position: TextPosition?) -> Problem {
+        var problem = self
+        if let position {
+            problem.members += [
+                Member(name: "line", value: String(position.line)),
+                Member(name: "column", value: String(position.column)),
+            ]
+        }
+        return problem
+    }
+
     /// Writes the whole object, for a response or for an item of a batch. `more`: writes further members that are not
     /// strings.
     func write(into json: inout JSONWriter, _ more: (inout JSONWriter) -> Void = { _ in }) {
