@@ -40,7 +40,7 @@ RELEASE = swift build -c release --product signalbox --static-swift-stdlib --scr
 BINARY = $(SCRATCH)/release/signalbox
 DIST := .build/dist
 
-.PHONY: help run build test test-pages test-console dist dist-test image push publish reference damage model \
+.PHONY: help run build test verify test-pages test-console dist dist-test image push publish reference damage model \
 	lint format bench soak soak-replay kills-inapp providers-long nodes-long fuzz \
 	deps deps-lint deps-test deps-bench deps-dist deps-dist-test clean
 
@@ -54,6 +54,7 @@ help:
 	@echo "make push    push the container image"
 	@echo "make publish  upload the packages in FILES=.build/dist as a release of the version's tag"
 	@echo "make test-console  the tests of the console in a browser, which are part of make test"
+	@echo "make verify  reference libraries read again what the last make test recorded; a part of make test"
 	@echo "make test-pages  the README, the quickstart, getting payloads in and the recipes, followed from their text"
 	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
 	@echo "make model   check the models of deliveries, nodes and in-app offers, and that they find each broken rule"
@@ -96,6 +97,11 @@ test: deps-test
 	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson .build/answers.ndjson .build/otlp.ndjson
 	$(RECORDING) ./.ci/tests unit
 	$(RECORDING) ./.ci/tests end-to-end
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-console verify test-pages
+
+# What the tests recorded, and the examples, for the reference libraries; the metrics and the API of a gateway. verify
+# needs the products and the records of the last make test.
+verify: deps-test
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/{Accept,Forward,InApp}/Schemas/*.json .build/events.ndjson
 	/usr/bin/python3 Tests/validate-configs.py docs/reference/routes.schema.json routes.json Examples/configs/*.json deploy/several-nodes/routes.json \
 	    Tests/SignalboxConfigTests/Fixtures/configs/good/*.json --bad Tests/SignalboxConfigTests/Fixtures/configs/bad
@@ -105,7 +111,6 @@ test: deps-test
 	.build/test-venv/bin/python Tests/check-monitoring.py .build/debug/signalbox .build/test-tools/promtool \
 	    Examples/monitoring docs/troubleshooting.md
 	.build/test-venv/bin/python Tests/verify-openapi.py .build/debug/signalbox .build/answers.ndjson
-	$(MAKE) --no-print-directory test-console test-pages
 
 # The pages of documentation that a reader follows: their files, commands and outputs, against the built binary.
 PAGES := README.md docs/quickstart.md docs/guides/getting-payloads-in.md \
