@@ -141,13 +141,14 @@ import Testing
 
 /// A sender with scripted answers, by event and by number of its attempt.
 final class ScriptedSender: Sender {
+    let url: String?
     private let script: @Sendable (Lease, Int) async -> RetryPolicy.Answer
     private let made = Mutex<[String]>([])
     private let count: AsyncStream<Int>
     private let counting: AsyncStream<Int>.Continuation
 
-    init(_ script: @escaping @Sendable (Lease, Int) async -> RetryPolicy.Answer) {
-        self.script = script
+    init(to url: String? = nil, _ script: @escaping @Sendable (Lease, Int) async -> RetryPolicy.Answer) {
+        (self.url, self.script) = (url, script)
         (count, counting) = AsyncStream.makeStream(of: Int.self)
     }
 

@@ -51,6 +51,9 @@ struct BackoffRecord: Sendable {
         return !hasFailed
     }
 
+    /// The queue holds the record of a predecessor that has ended.
+    mutating func follow(_ former: BackoffRecord) { recorded = former.recorded }
+
     /// The queue holds none any longer: another process removed it.
     mutating func forget() { recorded = nil }
 

@@ -84,6 +84,12 @@ struct Breaker: Sendable, Equatable {
         }
     }
 
+    /// Takes over the state of a predecessor, of which no attempt is in flight.
+    mutating func follow(_ former: Breaker, at now: Duration) {
+        state = former.state
+        if isProbing { state = .open(until: now) }
+    }
+
     /// Ends the wait for the next probe. Has no effect unless the breaker is open.
     mutating func endWait(at now: Duration) {
         if case .open(let until) = state, until > now { state = .open(until: now) }

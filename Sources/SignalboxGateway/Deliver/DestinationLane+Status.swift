@@ -142,10 +142,9 @@ extension DestinationLane {
             until: now.addingTimeInterval((backoff.until - elapsed()) / .seconds(1)))
     }
 
-    /// Removes the record when the lane ends, because its breaker ends with it. Otherwise operators would see a
-    /// backoff that no process applies.
+    /// Removes the record when the lane has ended and no successor continues its backoff. Otherwise operators would see
+    /// a backoff that no process applies.
     func forgetBackoff() async {
-        await returnUnused()
         guard gate.recordedBackoff != nil else { return }
         await record { () throws(StoreError) in try await queue.record(nil, of: name) }
     }

@@ -94,12 +94,23 @@ struct DestinationLane: Sendable {
             ended.close()
         }
         await giveBack(&batches)
-        await forgetBackoff()
+        await returnUnused()
         if gate.isRetired { await closeLane() }
     }
 
     /// The name is the key of the lane in the roster and in the queue.
     var name: DestinationName { destination.name }
+
+    /// Continues the backoff of a lane that has ended, if that one had the same receiver. False otherwise: the caller
+    /// then removes the record of the former backoff. Call it before ``run()``.
+    func follow(_ former: DestinationLane) -> Bool {
+        guard sender.url == former.sender.url else { return false }
+        let isSamePermission =
+            destination.handshake == former.destination.handshake
+            && destination.perSecond == former.destination.perSecond
+        gate.follow(former.gate, withPermission: isSamePermission, at: elapsed())
+        return true
+    }
 
     /// Makes the lane read the queue. Callable from any thread; several calls before a pass cause one pass.
     func wake() { wakeUp.wake() }

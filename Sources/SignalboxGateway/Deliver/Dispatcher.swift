@@ -50,8 +50,8 @@ package struct Dispatcher: Service {
     }
 
     /// Replaces the destinations. Attempts in flight end with their former settings. Lanes of equal destinations for
-    /// which `isSame` holds continue unchanged. New lanes start once their predecessors have ended. Starts no lane
-    /// after a drain began.
+    /// which `isSame` holds continue unchanged. New lanes start once their predecessors have ended, and continue their
+    /// backoffs if the URL is the same. Starts no lane after a drain began.
     package func replace(
         _ destinations: [(destination: Destination, sender: any Sender)], deadLetters: DeadLetterEvents?,
         isSame: (_ destination: DestinationName) -> Bool
@@ -89,7 +89,7 @@ package struct Dispatcher: Service {
                 for await lane in roster.starts {
                     lanes.addTask {
                         await lane.run()
-                        roster.ended(lane.name)
+                        await roster.ended(lane)
                     }
                 }
             }

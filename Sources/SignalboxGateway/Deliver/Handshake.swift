@@ -76,6 +76,13 @@ struct Handshake: Sendable {
         state = .withheld(until: now + max(wait, asked))
     }
 
+    /// Takes over a permission that was given to a predecessor; false if there is none.
+    mutating func follow(_ former: Handshake?) -> Bool {
+        guard let former, former.isGiven else { return false }
+        state = former.state
+        return true
+    }
+
     /// Invalidates a permission that was given. Has no effect on a permission that is being requested or withheld.
     mutating func takeBack() {
         if isGiven { state = .unasked }

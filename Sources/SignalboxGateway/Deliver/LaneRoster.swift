@@ -60,13 +60,15 @@ final class LaneRoster: Sendable {
     }
 
     /// Records that a lane has ended, and starts its successor if there is one. Call it once for each lane from
-    /// ``starts``, after its last attempt.
-    func ended(_ name: DestinationName) {
+    /// ``starts``, after its last attempt. The backoff of the lane continues in a successor with the same receiver, or
+    /// its record is removed before the successor starts.
+    func ended(_ lane: DestinationLane) async {
         let successor = places.withLock { places -> DestinationLane? in
-            let successor = places.isClosed ? nil : places.successors.removeValue(forKey: name)
-            places.running[name] = successor
+            let successor = places.isClosed ? nil : places.successors.removeValue(forKey: lane.name)
+            places.running[lane.name] = successor
             return successor
         }
+        if successor?.follow(lane) != true { await lane.forgetBackoff() }
         if let successor { start.yield(successor) }
     }
 

@@ -13,11 +13,18 @@ package protocol Sender: Sendable {
         _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
         whenDone done: @escaping @Sendable (_ result: @escaping @Sendable () -> SendResult?) -> Void)
 
+    /// The URL that it posts to; nil for a sender that makes no requests. A lane whose sender posts to the same URL
+    /// continues the backoff of its predecessor.
+    var url: String? { get }
+
     /// Requests the destination's permission. Called by one attempt at a time, before its deliveries are sent.
     func askPermission() async -> Permission
 }
 
 extension Sender {
+    /// For senders that make no requests.
+    package var url: String? { nil }
+
     /// For destinations that need no permission. Permits any number of requests a minute.
     package func askPermission() async -> Permission { .given(perMinute: nil) }
 

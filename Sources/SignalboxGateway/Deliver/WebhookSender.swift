@@ -61,6 +61,8 @@ package struct WebhookSender: Sender {
         userAgent = webhook.userAgent ?? "signalbox/\(version)"
     }
 
+    package var url: String? { webhook.url }
+
     package func send(
         _ leases: [Lease], if mayBegin: @escaping @Sendable () -> Bool,
         whenDone done: @escaping @Sendable (_ result: @escaping @Sendable () -> SendResult?) -> Void

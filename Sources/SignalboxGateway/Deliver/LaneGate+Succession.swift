@@ -1,0 +1,26 @@
+import Synchronization
+
+/// The state that a lane passes on to its successor after a reload.
+extension LaneGate {
+    /// Takes over the state of the destination from a predecessor: the pause, the breaker, and a rate that did not
+    /// change. Call it after the predecessor's last attempt, and before the first one of this lane. `withPermission`:
+    /// also a permission that was given. A withheld permission is not taken over, so that it is requested at once: the
+    /// change of the config may be the reason to give it.
+    func follow(_ former: LaneGate, withPermission: Bool, at now: Duration) {
+        let former = former.state.withLock(\.self)
+        state.withLock { state in
+            state.isFailing = former.isFailing
+            state.breaker.follow(former.breaker, at: now)
+            state.isFollowing = former.isFollowing
+            state.endsOthers = former.endsOthers
+            state.answeredAt = former.answeredAt
+            state.probesUntil = former.probesUntil
+            state.asksProbeAt = former.asksProbeAt
+            state.quietUntil = former.quietUntil
+            state.record.follow(former.record)
+            let hasPermission = withPermission && state.handshake?.follow(former.handshake) ?? false
+            let isSameRate = hasPermission || state.bucket?.perSecond == former.bucket?.perSecond
+            if isSameRate { state.bucket = former.bucket }
+        }
+    }
+}
