@@ -1,17 +1,20 @@
 import Foundation
 import SignalboxNotification
 
-/// The directory of the queue and the gateway's own keys. One process at a time owns it. A class because it owns a
-/// file descriptor: the lock lasts as long as the object.
+/// The directory of the queue and the gateway's own keys. One process at a time owns it. A class because it owns
+/// file descriptors: its locks last as long as the object.
 package final class DataDirectory: Sendable {
     /// The path that the initialiser received.
     package let path: String
     private let lock: Int32
+    /// The directory itself, locked too: the file of the lock may be removed while its owner runs. Below 0 for a
+    /// directory that cannot be opened.
+    private let folder: Int32
     private let sync: @Sendable (_ folder: String) throws(StoreError) -> Void
 
-    /// Makes the directory if need be and takes its lock. The kernel drops the lock when the process ends, however it
-    /// ends. A new directory is on disk when this returns. `patience`: how long to wait for the lock, blocking the
-    /// thread. `sync`: syncs the entries of a directory.
+    /// Makes the directory if need be and takes its locks. The kernel drops the locks when the process ends, however it
+    /// ends. A new directory is on disk when this returns. `patience`: how long to wait for each lock, blocking
+    /// the thread. `sync`: syncs the entries of a directory.
     package init(
         path: String, patience: Duration = .zero,
         sync: @escaping @Sendable (_ folder: String) throws(StoreError) -> Void = DataDirectory.sync
@@ -27,10 +30,17 @@ package final class DataDirectory: Sendable {
             throw .directory(path: path, reason: "it cannot be created" + reason)
         }
         lock = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0 else { throw .directory(path: path, reason: Self.lastError) }
+        let error = Self.lastError
+        folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard lock >= 0 else { throw .directory(path: path, reason: error) }
         // From here on `deinit` closes it, even when this throws.
         for parent in parents { try sync(parent) }
-        guard Self.takesLock(lock, within: patience) else {
+        let fault = Self.lockError(of: lock, within: patience)
+        if let fault, fault != EWOULDBLOCK {
+            throw .directory(path: path, reason: "it cannot be locked: " + String(cString: strerror(fault)))
+        }
+        // NFS does not lock directories: there, the file alone decides.
+        if fault != nil || Self.lockError(of: folder, within: patience) == EWOULDBLOCK {
             let owner = try? String(contentsOfFile: path + "/lock", encoding: .utf8)
                 .trimmingCharacters(in: .whitespacesAndNewlines)
             throw .inUse(path: path, by: owner?.isEmpty == false ? owner : nil)
@@ -43,20 +53,24 @@ package final class DataDirectory: Sendable {
         }
     }
 
-    private static func takesLock(_ descriptor: Int32, within patience: Duration) -> Bool {
+    /// Locks a descriptor. Returns the error of the system after a failure: `EWOULDBLOCK` while another process has the
+    /// lock.
+    private static func lockError(of descriptor: Int32, within patience: Duration) -> Int32? {
         let end = ContinuousClock.now + patience
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            guard ContinuousClock.now < end else { return false }
+            let error = errno
+            guard error == EWOULDBLOCK, ContinuousClock.now < end else { return error }
             usleep(20_000)
         }
-        return true
+        return nil
     }
 
     deinit {
-        guard lock >= 0 else { return }
-        // Closing is not enough: a child process that is starting has a copy of the descriptor until it calls exec.
-        _ = flock(lock, LOCK_UN)
-        close(lock)
+        for descriptor in [folder, lock] where descriptor >= 0 {
+            // Closing is not enough: a child process that is starting has a copy of the descriptor until it calls exec.
+            _ = flock(descriptor, LOCK_UN)
+            close(descriptor)
+        }
     }
 
     /// The bytes of a key file; makes a missing one with the bytes of `make`. The file is readable by its owner only,

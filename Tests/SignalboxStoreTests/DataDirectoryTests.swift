@@ -18,6 +18,20 @@ import Testing
         }
     }
 
+    /// Otherwise two gateways would send the same deliveries.
+    @Test func hasOneOwnerAlthoughTheFileOfTheLockIsRemoved() async throws {
+        try await withTemporaryDirectory { path in
+            var first: DataDirectory? = try DataDirectory(path: path)
+            try FileManager.default.removeItem(atPath: path + "/lock")
+            for _ in 1...2 {
+                #expect(throws: StoreError.inUse(path: path, by: nil)) { _ = try DataDirectory(path: path) }
+            }
+            #expect(first?.path == path)
+            first = nil
+            _ = try DataDirectory(path: path)
+        }
+    }
+
     @Test func waitsForAnOwnerThatEnds() async throws {
         try await withTemporaryDirectory { path in
             let first = Mutex<DataDirectory?>(try DataDirectory(path: path))
