@@ -42,8 +42,8 @@ struct Signalbox: AsyncParsableCommand {
             let remedy = "Mount /proc, and preload no library such as faketime."
             exit(withError: refuse("The arguments of the command line cannot be read. \(remedy)"))
         }
-        if CommandLine.arguments.dropFirst().first == Serve._commandName { Serve.prepare() }
         do {
+            if CommandLine.arguments.dropFirst().first == Serve._commandName { try Serve.prepare() }
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

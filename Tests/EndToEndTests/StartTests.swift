@@ -30,6 +30,18 @@ import Testing
         #expect(result.errors.contains("Mount /proc"))
     }
 
+    /// Without the check, the gateway crashes.
+    @Test func reportsTooFewDescriptors() async throws {
+        try await withTemporaryDirectory { directory in
+            try write(inbox, in: directory)
+            let result = try await binary.run(["serve"], in: directory, behind: ["prlimit", "--nofile=24:24"])
+            #expect(result.status == 2)
+            #expect(result.output.isEmpty)
+            #expect(result.errors.hasPrefix("signalbox: serve needs at least "))
+            #expect(result.errors.contains("the limit is 24. Raise it with ulimit -n"))
+        }
+    }
+
     @Test func reportsAMissingConfig() async throws {
         try await withTemporaryDirectory { directory in
             let sentence = try await refusal(["serve"], in: directory)

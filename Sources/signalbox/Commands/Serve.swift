@@ -29,8 +29,11 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Start although the queue of the data directory is missing or has lost accepted events.")
     var acceptQueueLoss = false
 
-    /// Starts the steps that do not depend on the arguments, which are parsed meanwhile. Called once per process.
-    static func prepare() {
+    /// Starts the steps that do not depend on the arguments, which are parsed meanwhile. Called once per process,
+    /// before other threads start. Throws if the limits of the system are too low.
+    static func prepare() throws(CommandFailure) {
+        OpenFiles.raiseLimit()
+        if let fault = StartLimits.fault() { throw .refused(fault) }
         // Before other threads allocate.
         ProcessMemory.limitArenas()
         // Unstructured, because nothing waits for them: the config waits for the declarations themselves.
@@ -45,7 +48,6 @@ struct Serve: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // A write beyond the limit on file sizes must fail like any other write.
         signal(SIGXFSZ, SIG_IGN)
-        OpenFiles.raiseLimit()
         // Until the config is watched. Without a terminal, SIGHUP does not mean that a terminal was closed.
         if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
         let logger = options.log.makeLogger()
