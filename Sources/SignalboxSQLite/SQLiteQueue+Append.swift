@@ -13,7 +13,8 @@ extension SQLiteQueue {
     ) async throws(StoreError) -> AppendResult {
         guard !events.isEmpty || request != nil else { return .appended(duplicates: [:]) }
         if let damage = health.damage { throw damage }
-        return try await commits.write(.append(events, request), hasDeadline: true).appendResult
+        let write = SQLiteWrite.append(events, request)
+        return try await commits.write(write, weight: events.deliveryCount, hasDeadline: true).appendResult
     }
 
     /// For a request that its sender does not repeat. `done` runs on the writer's thread.
@@ -30,7 +31,9 @@ extension SQLiteQueue {
     ) {
         guard !events.isEmpty || request != nil else { return done(.success(.appended(duplicates: [:]))) }
         if let damage = health.damage { return done(.failure(damage)) }
-        commits.submit(.append(events, request), hasDeadline: true) { result in done(result.map(\.appendResult)) }
+        commits.submit(.append(events, request), weight: events.deliveryCount, hasDeadline: true) { result in
+            done(result.map(\.appendResult))
+        }
     }
 
     /// Returns after all writes that were submitted before. Called at the stop, after the last client.

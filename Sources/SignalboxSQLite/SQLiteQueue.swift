@@ -56,7 +56,8 @@ package final class SQLiteQueue: Store {
         } catch { throw StoreError(error, path: file.path) }
         let start = ContinuousClock.now
         commits = CommitGroup(
-            limit: 512, patience: StoreLimits.patience, delayed: delayed, now: { start + elapsed() }
+            limit: 512, heaviest: StoreLimits.deliveriesOfCommit, patience: StoreLimits.patience, delayed: delayed,
+            now: { start + elapsed() }
         ) { (writes) throws(CommitFailure) in try file.commit(writes) }
     }
 

@@ -13,18 +13,21 @@ public import Synchronization
 
     @usableFromInline struct Entry: Sendable {
         @usableFromInline let write: Write
+        @usableFromInline let weight: Int
         /// Nil once called.
         @usableFromInline var done: Done?
         /// When the submitter stops waiting for the result; nil for never.
         @usableFromInline let deadline: ContinuousClock.Instant?
 
-        @inlinable init(write: Write, done: Done?, deadline: ContinuousClock.Instant?) {
-            (self.write, self.done, self.deadline) = (write, done, deadline)
+        @inlinable init(write: Write, weight: Int, done: Done?, deadline: ContinuousClock.Instant?) {
+            (self.write, self.weight, self.done, self.deadline) = (write, weight, done, deadline)
         }
     }
 
     @usableFromInline struct State {
         @usableFromInline var waiting: [Entry] = []
+        /// The sum of the weights of ``waiting``.
+        @usableFromInline var weight = 0
         /// The group of the present commit.
         @usableFromInline var running: [Entry] = []
         /// Start of the present commit.
@@ -41,6 +44,8 @@ public import Synchronization
     @usableFromInline let queue = DispatchQueue(label: "signalbox.commits")
     /// The most writes of one group.
     @usableFromInline let limit: Int
+    /// The greatest weight of a group of several writes.
+    @usableFromInline let heaviest: Int
     /// How long a write with a deadline waits for its commit.
     @usableFromInline let patience: Duration
     /// How long the next group fills after a commit of ``several`` writes.
@@ -51,14 +56,16 @@ public import Synchronization
     @usableFromInline let commit: @Sendable ([Write]) throws(CommitFailure) -> [Output]
 
     /// `commit` performs all given writes in one transaction, or none of them, and returns the result of each.
-    /// `limit`: the most writes in one commit. `patience`: how long a submitter with a deadline waits. `rest`: how long
+    /// `limit`: the most writes in one commit. `heaviest`: the greatest weight of several writes in one commit; a
+    /// heavier write has a commit of its own. `patience`: how long a submitter with a deadline waits. `rest`: how long
     /// the next group fills after a commit of several writes, if their submitters do not mind.
     @inlinable package init(
-        limit: Int, patience: Duration, rest: Duration = .zero, delayed: DelayedCall = .onQueue,
+        limit: Int, heaviest: Int = .max, patience: Duration, rest: Duration = .zero, delayed: DelayedCall = .onQueue,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         commit: @escaping @Sendable ([Write]) throws(CommitFailure) -> [Output]
     ) {
         self.limit = limit
+        self.heaviest = heaviest
         self.patience = patience
         self.rest = rest
         self.delayed = delayed
@@ -67,11 +74,13 @@ public import Synchronization
     }
 
     /// Returns when the write is durable. Throws when it was not performed, or, with a deadline, when its result is
-    /// not known in time.
-    @inlinable package func write(_ write: Write, hasDeadline: Bool = false) async throws(StoreError) -> Output {
+    /// not known in time. `weight`: of the write, compared with the greatest weight of a group.
+    @inlinable package func write(
+        _ write: Write, weight: Int = 1, hasDeadline: Bool = false
+    ) async throws(StoreError) -> Output {
         // Unchecked: every request waits here, and each entry's `done` is called once.
         let result = await withUnsafeContinuation { (done: UnsafeContinuation<Result<Output, StoreError>, Never>) in
-            submit(write, hasDeadline: hasDeadline) { done.resume(returning: $0) }
+            submit(write, weight: weight, hasDeadline: hasDeadline) { done.resume(returning: $0) }
         }
         return try result.get()
     }
@@ -85,11 +94,12 @@ public import Synchronization
             let results = CommitResults<Output>(count: writes.count)
             let entries = writes.enumerated().map { position, write in
                 Entry(
-                    write: write, done: { if let all = results.set($0, at: position) { done.resume(returning: all) } },
-                    deadline: nil)
+                    write: write, weight: 1,
+                    done: { if let all = results.set($0, at: position) { done.resume(returning: all) } }, deadline: nil)
             }
             let begins = state.withLock { state in
                 state.waiting += entries
+                state.weight += entries.count
                 defer { state.isDraining = true }
                 return !state.isDraining
             }
@@ -102,14 +112,17 @@ public import Synchronization
         case refused(after: Duration)
     }
 
-    /// Like ``write(_:hasDeadline:)``, but calls `done`.
-    @inlinable package func submit(_ write: Write, hasDeadline: Bool = false, _ done: @escaping Done) {
+    /// Like ``write(_:weight:hasDeadline:)``, but calls `done`.
+    @inlinable package func submit(
+        _ write: Write, weight: Int = 1, hasDeadline: Bool = false, _ done: @escaping Done
+    ) {
         let now = hasDeadline ? now() : nil
         let (submission, watches) = state.withLock { state -> (Submission, Bool) in
             if let now, let begun = state.begun, now - begun >= patience {
                 return (.refused(after: now - begun), false)
             }
-            state.waiting.append(Entry(write: write, done: done, deadline: now.map { $0 + patience }))
+            state.waiting.append(Entry(write: write, weight: weight, done: done, deadline: now.map { $0 + patience }))
+            state.weight += weight
             let watches = hasDeadline && !state.isWatched
             if watches { state.isWatched = true }
             defer { state.isDraining = true }
@@ -148,19 +161,33 @@ public import Synchronization
 
     @inlinable func hasFewer(than count: Int) -> Bool { state.withLock { $0.waiting.count < count } }
 
-    /// Moves the oldest writes, at most `limit`, to `running`. Nil ends the drain.
+    /// Moves the oldest writes, as many as a group may have, to `running`. Nil ends the drain.
     @inlinable func nextGroup() -> [Write]? {
         state.withLock { state in
-            if state.waiting.count <= limit {
+            if state.waiting.count <= limit, state.weight <= heaviest {
                 state.running = state.waiting
                 state.waiting = []
+                state.weight = 0
             } else {
-                state.running = Array(state.waiting[..<limit])
-                state.waiting.removeSubrange(..<limit)
+                let (count, weight) = firstGroup(of: state.waiting)
+                state.running = Array(state.waiting[..<count])
+                state.waiting.removeSubrange(..<count)
+                state.weight -= weight
             }
             state.isDraining = !state.running.isEmpty
             return state.isDraining ? state.running.map { $0.write } : nil
         }
+    }
+
+    /// The number and the weight of the oldest writes that fit in a group.
+    @usableFromInline func firstGroup(of waiting: [Entry]) -> (count: Int, weight: Int) {
+        var (count, weight) = (0, 0)
+        for entry in waiting.prefix(limit) {
+            guard count == 0 || weight + entry.weight <= heaviest else { break }
+            count += 1
+            weight += entry.weight
+        }
+        return (count, weight)
     }
 
     /// Commits one part. After a failure it splits the part, or fails it alone, or fails it with all the parts left.
@@ -201,7 +228,10 @@ public import Synchronization
         let (withdrawn, unknown, next) = state.withLock { state -> ([Done], [Done], ContinuousClock.Instant?) in
             func isLate(_ entry: Entry) -> Bool { entry.deadline.map { $0 <= now } ?? false }
             let withdrawn = state.waiting.filter(isLate).compactMap(\.done)
-            if !withdrawn.isEmpty { state.waiting.removeAll(where: isLate) }
+            if !withdrawn.isEmpty {
+                state.waiting.removeAll(where: isLate)
+                state.weight = state.waiting.reduce(0) { $0 + $1.weight }
+            }
             var unknown: [Done] = []
             for position in state.running.indices where isLate(state.running[position]) {
                 if let done = state.running[position].done.take() { unknown.append(done) }
@@ -231,46 +261,5 @@ public import Synchronization
             state.missing -= 1
             return state.missing == 0 ? state.results.compactMap { $0 } : nil
         }
-    }
-}
-
-/// Decides which parts of a group to commit after a commit has failed. A part that fails is halved until each write
-/// that cannot be committed is alone. Pure.
-@usableFromInline struct CommitParts {
-    /// Halvings in one group. Nine isolate one bad write among 512; a group of bad writes costs at most 65 commits.
-    @usableFromInline static let mostSplits = 32
-
-    /// Parts still to be committed, in reverse order.
-    @usableFromInline var parts: [Range<Int>]
-    @usableFromInline var splits = mostSplits
-
-    /// `count`: writes in the group.
-    @inlinable init(count: Int) { parts = [0..<count] }
-
-    /// The next part to commit. Parts come in the order of their writes.
-    @inlinable mutating func next() -> Range<Int>? { parts.popLast() }
-
-    /// Plans both halves of a failed part. False when it is not divided and has failed permanently.
-    @usableFromInline mutating func split(_ part: Range<Int>) -> Bool {
-        guard part.count > 1, splits > 0 else { return false }
-        splits -= 1
-        let middle = part.lowerBound + part.count / 2
-        parts.append(middle..<part.upperBound)
-        parts.append(part.lowerBound..<middle)
-        return true
-    }
-}
-
-/// The failure of a commit.
-@usableFromInline package struct CommitFailure: Error {
-    /// The error that the submitters receive.
-    @usableFromInline package let reason: StoreError
-    /// Whether the other writes may succeed without one of them. False when the whole file is affected, for example by
-    /// a full disk.
-    @usableFromInline package let mayBeOfOneWrite: Bool
-
-    /// Takes the error and its reach; see ``mayBeOfOneWrite``.
-    package init(reason: StoreError, mayBeOfOneWrite: Bool) {
-        (self.reason, self.mayBeOfOneWrite) = (reason, mayBeOfOneWrite)
     }
 }

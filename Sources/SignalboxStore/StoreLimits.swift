@@ -3,6 +3,11 @@ package enum StoreLimits {
     /// How long a request waits for its commit. Longer than a store waits for a lock of another process, because that
     /// wait ends with a definite answer.
     package static let patience: Duration = .seconds(15)
+    /// The most deliveries of the events that one request brings together: a commit of them takes seconds.
+    package static let deliveriesOfRequest = 100_000
+    /// The most deliveries that several appends have together in one commit. A larger one would take so long that the
+    /// appends behind it run out of patience.
+    package static let deliveriesOfCommit = 20_000
     /// How long a commit may take before the store counts as not writable.
     package static let longestCommit: Duration = .seconds(5)
     /// Claims in a row that may be answered from memory while the store cannot be read.

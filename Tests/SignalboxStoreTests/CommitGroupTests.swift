@@ -17,6 +17,8 @@ import Testing
         let isFull = Mutex(false)
         let performed = Mutex<[Int]>([])
         let commits = Mutex(0)
+        /// The numbers of each commit.
+        let groups = Mutex<[[Int]]>([])
         /// Signals that the commit of number 0 has begun; `release` ends it.
         let entered = DispatchSemaphore(value: 0)
         let release = DispatchSemaphore(value: 0)
@@ -25,13 +27,14 @@ import Testing
 
         func group(rest: Duration = .zero) -> CommitGroup<Int, Int> {
             CommitGroup(
-                limit: 512, patience: .seconds(15), rest: rest,
+                limit: 512, heaviest: 1000, patience: .seconds(15), rest: rest,
                 delayed: DelayedCall { [timer] in timer.schedule(after: $0, $1) }, now: { [timer] in timer.now }
             ) { [self] (numbers) throws(CommitFailure) in try commit(numbers) }
         }
 
         private func commit(_ numbers: [Int]) throws(CommitFailure) -> [Int] {
             commits.withLock { $0 += 1 }
+            groups.withLock { $0.append(numbers) }
             if numbers == [0] {
                 entered.signal()
                 release.wait()
@@ -46,8 +49,8 @@ import Testing
             return numbers
         }
 
-        func submit(_ number: Int, to group: CommitGroup<Int, Int>, hasDeadline: Bool = false) {
-            group.submit(number, hasDeadline: hasDeadline) { [self] result in
+        func submit(_ number: Int, to group: CommitGroup<Int, Int>, weight: Int = 1, hasDeadline: Bool = false) {
+            group.submit(number, weight: weight, hasDeadline: hasDeadline) { [self] result in
                 results.withLock { $0[number] = result }
                 answered.signal()
             }
@@ -76,6 +79,22 @@ import Testing
                 if case .failure(let error)? = results[number] { error } else { nil }
             }
         }
+    }
+
+    // MARK: Weights
+
+    /// A write that is too heavy for any group is committed alone. The order stays.
+    @Test func aGroupHasABoundedWeight() {
+        let group = bench.group()
+        bench.submit(0, to: group)
+        bench.entered.wait()
+        for number in 1...4 { bench.submit(number, to: group, weight: 400) }
+        bench.submit(5, to: group, weight: 5000)
+        for number in 6...8 { bench.submit(number, to: group, weight: 1) }
+        bench.release.signal()
+        bench.wait(for: 9)
+        #expect(bench.numbers == Array(0...8))
+        #expect(bench.groups.withLock(\.self) == [[0], [1, 2], [3, 4], [5], [6, 7, 8]])
     }
 
     // MARK: Rests

@@ -83,7 +83,7 @@ package final class Intake: Sendable {
     /// Why a request was rejected as a whole; none of its payloads was stored. The server chooses the status of each
     /// case. A failure of the store may be temporary; see ``StoreError``.
     package enum Failure: Error, Sendable {
-        case tooManyPayloads, tooManyInteractions, interactionsTooLarge
+        case tooManyPayloads, tooManyDeliveries, tooManyInteractions, interactionsTooLarge
         /// The idempotency key was used for another body.
         case keyReused
         case store(StoreError)
@@ -114,8 +114,8 @@ package final class Intake: Sendable {
 
     /// Accepts a body: one payload, a JSON array of payloads, or NDJSON. Accepted events are durable when this
     /// returns. `repeatable`: set for a request with an idempotency key. `trace`: of the request; nil for none. Throws
-    /// ``Failure`` if the whole body is rejected: too many payloads, a reused key, or an error of the store. Invalid
-    /// payloads are items of the report and do not throw.
+    /// ``Failure`` if the whole body is rejected: too many payloads or deliveries, a reused key, or an error of the
+    /// store. Invalid payloads are items of the report and do not throw.
     package func accept(
         _ body: [UInt8], from source: SourceName, as repeatable: Repeatable? = nil, trace: RequestTrace? = nil
     ) async throws(Failure) -> Answer {
@@ -126,6 +126,9 @@ package final class Intake: Sendable {
         let read: Report
         if let single { read = single } else { read = try readAll(body, from: source, trace) }
         let events = read.events
+        guard events.count <= 1 || events.deliveryCount <= StoreLimits.deliveriesOfRequest else {
+            throw .tooManyDeliveries
+        }
         // The repeat of a request without an event is rejected again, for the same reason.
         let isRejected = events.isEmpty && !read.isBatch
         let request = isRejected ? nil : repeatable.map { self.request($0, body, source, read) }

@@ -193,13 +193,16 @@ private struct QueueChunk {
     var failures: RecordedFailures?
     /// The size of the events and their payloads.
     private var bytes = 0
+    private var deliveries = 0
     /// Events that the pace permits together.
     private let most: Int
     /// Milliseconds of recorded time that the pace permits together.
     private let span: Int64
 
     /// At this size a commit costs little more than its rows. Each limit bounds the memory.
-    private static let large = (events: 2048, bytes: 4 * 1024 * 1024)
+    private static let large = (
+        events: 2048, bytes: 4 * 1024 * 1024, deliveries: StoreLimits.deliveriesOfCommit
+    )
 
     init(_ pace: Pace) {
         most = pace.mostTogether
@@ -207,12 +210,15 @@ private struct QueueChunk {
     }
 
     /// True when the chunk must be committed.
-    var isLarge: Bool { max(events.count, rejections.count) >= Self.large.events || bytes >= Self.large.bytes }
+    var isLarge: Bool {
+        max(events.count, rejections.count) >= Self.large.events || bytes >= Self.large.bytes
+            || deliveries >= Self.large.deliveries
+    }
 
     /// False if the event belongs into the next chunk. Rejections always fit.
     func hasRoom(for entry: Recording.Entry<RoutedEvent>) -> Bool {
         guard case .success = entry.value else { return true }
-        return events.count < most && isNear(entry.recorded)
+        return events.count < most && deliveries < Self.large.deliveries && isNear(entry.recorded)
     }
 
     /// Adds an entry for which there is room. Counts it for the failure rules that select it; a rule may reject it.
@@ -228,6 +234,7 @@ private struct QueueChunk {
             if events.isEmpty { recorded = entry.recorded }
             events.append(routed)
             bytes += routed.event.body.count + (routed.payload?.count ?? 0)
+            deliveries += routed.deliveryCount
         }
     }
 

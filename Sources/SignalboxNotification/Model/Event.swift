@@ -142,6 +142,9 @@ package final class RoutedEvent: Sendable {
         self.about = about
     }
 
+    /// The deliveries of the event and of its followers.
+    package var deliveryCount: Int { deliveries.count + followers.deliveryCount }
+
     /// The same event with other deliveries.
     package func with(deliveries: [DeliveryOrder]) -> RoutedEvent {
         RoutedEvent(
@@ -201,4 +204,9 @@ package struct DeliveryOrder: Sendable, Equatable {
         (self.destination, self.notBefore) = (destination, notBefore)
         (self.notAfter, self.orderKey) = (notAfter, orderKey)
     }
+}
+
+extension Sequence<RoutedEvent> {
+    /// The deliveries of all events and of their followers.
+    package var deliveryCount: Int { reduce(0) { $0 + $1.deliveryCount } }
 }

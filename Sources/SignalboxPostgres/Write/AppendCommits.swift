@@ -38,8 +38,10 @@ final class AppendCommits: Sendable {
         self.patience = patience
         groups = [WriterLane.appends, .secondAppends].map { lane in
             Group(
-                commits: CommitGroup(limit: Self.limit, patience: StoreLimits.patience, now: now) {
-                    (writes) throws(CommitFailure) in
+                commits: CommitGroup(
+                    limit: Self.limit, heaviest: StoreLimits.deliveriesOfCommit, patience: StoreLimits.patience,
+                    now: now
+                ) { (writes) throws(CommitFailure) in
                     try reference.store().append(writes, on: lane)
                 })
         }
@@ -62,9 +64,9 @@ final class AppendCommits: Sendable {
         _ write: AppendWrite, until end: ContinuousClock.Instant, after pause: Duration?, _ done: @escaping Done
     ) {
         let group = group(for: write)
-        let events = write.events.count
+        let (events, deliveries) = (write.events.count, write.events.deliveryCount)
         group.pending.add(events)
-        group.commits.submit(write, hasDeadline: true) { [weak self, postponed] result in
+        group.commits.submit(write, weight: deliveries, hasDeadline: true) { [weak self, postponed] result in
             group.pending.add(-events)
             switch result {
             case .success(let result?): done(.success(result))

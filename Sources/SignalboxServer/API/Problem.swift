@@ -234,6 +234,9 @@ extension Problem {
     init(_ failure: Intake.Failure) {
         switch failure {
         case .tooManyPayloads: self = .batchTooLarge("A batch can have at most \(Intake.batchLimit) payloads")
+        case .tooManyDeliveries:
+            let most = StoreLimits.deliveriesOfRequest
+            self = .batchTooLarge("The events of a batch can have at most \(most) deliveries together")
         case .tooManyInteractions:
             self = .batchTooLarge("A batch can have at most \(InteractionIntake.batchLimit) interactions")
         case .interactionsTooLarge:

@@ -35,7 +35,8 @@ package struct ProblemDescription: Sendable {
     /// Every other code. In the order of the reference page.
     package static let requests = [
         Self(
-            "batch-too-large", 413, "More than 10,000 payloads, 1,000 interactions or 16 MiB of events.",
+            "batch-too-large", 413,
+            "More than 10,000 payloads, 100,000 deliveries, 1,000 interactions or 16 MiB of events.",
             "Split the batch."),
         Self("body-too-large", 413, "The body exceeds the limit of its endpoint, at most 8 MiB.", "Split the batch."),
         Self("body-incomplete", 400, "The connection closed before the whole body arrived.", "Send the request again."),
