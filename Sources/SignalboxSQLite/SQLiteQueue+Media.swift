@@ -72,6 +72,15 @@ extension SQLiteQueue {
         if !releases.isEmpty { try await commit(.release(releases)) }
     }
 
+    /// One transaction. Unknown digests are skipped.
+    package func expireMedia(_ digests: [String]) async throws(StoreError) {
+        try await write { db, _ in
+            for digest in digests {
+                try db.run("UPDATE media SET fresh_until = 0 WHERE sha256 = ? AND state = 'stored'", [digest])
+            }
+        }
+    }
+
     /// Ready ones first, then those whose wait is over. Removes waits of ended deliveries on the way. Throws for
     /// damage only if it blocks every other delivery.
     package func heldDeliveries(upTo limit: Int) async throws(StoreError) -> [HeldDelivery] {

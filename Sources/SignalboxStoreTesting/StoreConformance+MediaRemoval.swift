@@ -248,6 +248,19 @@ extension StoreConformance {
             let rest = try await queue.mediaFiles(numberedAfter: try #require(first.last).id, limit: 5)
             #expect(rest.map(\.file) == ["b", "c"].map { bench.file($0) })
         },
+        Self("expiredFilesAreRequestedByTheNextEvent") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1, waitingFor: [url])])
+            try await queue.settle(media: bench.stored(try await bench.onlyJob(queue), "a"))
+            let held = try await queue.heldDeliveries(upTo: 5)
+            try await queue.release(held.map { MediaRelease($0, body: nil, files: []) })
+            try await queue.expireMedia([bench.file("a").sha256, bench.file("other").sha256])
+            #expect(try await queue.dueMedia(upTo: 5, perHost: 5).isEmpty)
+            #expect(try await queue.mediaGauges().files == 1)
+            try await queue.append([bench.event(2, waitingFor: [url])])
+            #expect(try await bench.onlyJob(queue).stored == bench.file("a").sha256)
+            #expect(try await queue.heldDeliveries(upTo: 5).isEmpty)
+        },
         Self("countsRequestedStoredFailedAndHeld") { bench in
             let queue = try bench.open()
             try await deliver("a", bench, queue)

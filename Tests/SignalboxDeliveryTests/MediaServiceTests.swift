@@ -61,7 +61,7 @@ import Testing
     }
 
     private func service(
-        _ queue: SQLiteQueue, exists: Bool = true, log: LogLines = LogLines(),
+        _ queue: SQLiteQueue, exists: @escaping @Sendable () -> Bool = { true }, log: LogLines = LogLines(),
         download: @escaping @Sendable (MediaJob) async -> MediaOutcome
     ) -> MediaService {
         var settings = GatewayConfig.Media()
@@ -69,7 +69,7 @@ import Testing
         return MediaService(
             queue,
             MediaService.Setup(
-                settings: settings, href: { "/media/" + $0.sha256 }, exists: { _ in exists },
+                settings: settings, href: { "/media/" + $0.sha256 }, exists: { _ in exists() },
                 transform: { event, route in Array("\(route) of \(event.count > 0)".utf8) },
                 download: download), logger: log.logger)
     }
@@ -101,7 +101,7 @@ import Testing
     @Test func releasesADeliveryWithoutALinkToAVanishedFile() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
-            let service = service(queue, exists: false) { _ in
+            let service = service(queue, exists: { false }) { _ in
                 .stored(Self.file, MediaFreshness(until: Self.now.addingTimeInterval(60)), remarks: [])
             }
             try await service.open()
@@ -111,6 +111,49 @@ import Testing
             await service.runUntilDrained()
             let body = try #require(try await queue.claim(from: crm, upTo: 5).first).body
             #expect(String(decoding: body, as: UTF8.self).contains(#""status":"failed","reason":"storage""#))
+        }
+    }
+
+    /// A server may call a file fresh for a year.
+    @Test func theNextEventDownloadsAVanishedFileAgain() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
+            let (downloads, log) = (Counter(), LogLines())
+            queue.openLane(crm) {}
+            for (number, exists) in [(1, false), (2, true), (3, true)] {
+                let service = service(queue, exists: { exists }, log: log) { _ in
+                    _ = downloads.next()
+                    return .stored(Self.file, MediaFreshness(until: Self.now.addingTimeInterval(3600)), remarks: [])
+                }
+                try await service.open()
+                try await queue.append([event(number, url: "https://a.example/i.png")])
+                service.drain()
+                await service.runUntilDrained()
+            }
+            let bodies = try await queue.claim(from: crm, upTo: 5).map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(bodies.map { $0.contains(#""status":"stored""#) } == [false, true, true])
+            #expect(downloads.next() == 3, "one for each of the first two events")
+            #expect(log.count(of: "Stored media files are missing; the next events download them again.") == 1)
+        }
+    }
+
+    /// A directory on a network may not answer for minutes.
+    @Test func looksForFilesOutsideOfSwiftTasks() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
+            let isInTask = Replaceable<Bool?>(nil)
+            let service = service(
+                queue,
+                exists: {
+                    isInTask.replace(by: withUnsafeCurrentTask { $0 != nil })
+                    return true
+                }
+            ) { _ in .stored(Self.file, MediaFreshness(until: Self.now.addingTimeInterval(60)), remarks: []) }
+            try await service.open()
+            try await queue.append([event(1, url: "https://a.example/i.png")])
+            service.drain()
+            await service.runUntilDrained()
+            #expect(isInTask.value == false)
         }
     }
 

@@ -50,6 +50,22 @@ import Testing
         #expect(try await word("trickled-body", "http", timeout: .seconds(600), slowest: slowest) == "timeout")
     }
 
+    /// A directory on a network may not answer for minutes, and a Swift thread that waits for it serves no request.
+    @Test func createsFilesOutsideOfSwiftTasks() async throws {
+        let isInTask = Replaceable<Bool?>(nil)
+        let create: @Sendable (String) throws(MediaError) -> MediaWriter = { path throws(MediaError) in
+            isInTask.replace(by: withUnsafeCurrentTask { $0 != nil })
+            return try MediaWriter(path: path)
+        }
+        let files = ["/small": Sample.png, "/large": Sample.png + [UInt8](repeating: 0, count: 100_000)]
+        try await MediaServer.run(files.mapValues { [.file($0)] }, create: create) { server in
+            for path in files.keys.sorted() {
+                #expect(await server.fetch(path).word == "stored")
+                #expect(isInTask.value == false, "\(path)")
+            }
+        }
+    }
+
     @Test func closedConnectionsAreTemporary() async throws {
         for mode in ["hangs-up", "resets", "endless-headers"] { #expect(try await word(mode, "http") == "reset") }
         #expect(try await word("endless-body", "http") == "type!")

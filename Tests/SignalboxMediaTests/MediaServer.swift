@@ -43,6 +43,7 @@ struct MediaServer {
         _ replies: [String: [ScriptedReply]], certificate: String? = nil, host: String = "127.0.0.1",
         settings: (inout MediaFetcher.Settings) -> Void = { _ in },
         sync: (@Sendable (String) throws(MediaError) -> Void)? = nil,
+        create: (@Sendable (String) throws(MediaError) -> MediaWriter)? = nil,
         _ body: (MediaServer) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -58,7 +59,8 @@ struct MediaServer {
             }
             settings(&chosen)
             let folder = directory + "/media"
-            let store = sync.map { MediaStore(directory: folder, sync: $0) } ?? MediaStore(directory: folder)
+            let store = MediaStore(
+                directory: folder, sync: sync ?? MediaStore.sync, create: create ?? MediaWriter.init(path:))
             let policy = AddressPolicy(allow: [try #require(AddressRange("127.0.0.1/32"))])
             let http = OutboundHTTP(policy: policy)
             defer { http.stop() }

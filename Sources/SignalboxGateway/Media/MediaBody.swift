@@ -34,14 +34,14 @@ final class MediaBody: @unchecked Sendable {
 
     /// A file is not yet stored: the caller passes its writer to ``MediaStore/keep(_:as:)``, or drops it to remove
     /// the file.
-    enum Ending {
+    enum Ending: Sendable {
         /// Complete and within the rules.
         case file(MediaKind, MediaWriter)
         case failure(MediaOutcome)
     }
 
     /// Ends the body of a complete response. `headers`: the headers of the response. Call it once, after the request
-    /// has its result. A body of fewer bytes than ``MediaKind/telling`` is recognised here.
+    /// has its result. A body of fewer bytes than ``MediaKind/telling`` is recognised and written here. Blocks.
     func end(_ headers: [String: String]) -> Ending {
         if failure == nil, count == 0, passes(rules.objection(to: ReplySink.Head(headers: headers), from: host)) {
             failure = .failed(MediaFailure(.empty, "\(host) sent a file of no bytes."))
@@ -53,7 +53,7 @@ final class MediaBody: @unchecked Sendable {
     }
 
     /// Removes the file of a response that did not end. Call it after the request has its result; the client's thread
-    /// may hold the body a moment longer.
+    /// may hold the body a moment longer. Blocks.
     func discard() {
         writer?.discard()
         writer = nil

@@ -90,7 +90,7 @@ package struct MediaFetcher: Sendable {
         switch result.answer {
         case .success(let answer): reply = answer
         case .failure(let error):
-            body.discard()
+            await MediaStore.onDisk { body.discard() }
             return .end(body.failure ?? Self.outcome(of: error, from: host))
         }
         let caching = CachingHeaders(reply.headers, receivedAt: now(), delay: result.duration / .seconds(1))
@@ -142,7 +142,7 @@ package struct MediaFetcher: Sendable {
     private func keep(
         _ body: MediaBody, _ reply: OutboundReply, _ caching: CachingHeaders, _ hop: Hop
     ) async -> MediaOutcome {
-        switch body.end(reply.headers) {
+        switch await MediaStore.onDisk({ body.end(reply.headers) }) {
         case .failure(let outcome): return outcome
         case .file(let kind, let writer):
             do throws(MediaError) {

@@ -6,20 +6,20 @@ import Synchronization
 
 extension MediaStore {
     /// Several queues, because disks handle concurrent syncs faster; equal files use the same queue.
-    private static let queues = (0..<16).map { DispatchQueue(label: "signalbox.media.disk.\($0)") }
+    static let queues = (0..<16).map { DispatchQueue(label: "signalbox.media.disk.\($0)") }
 
     /// Begins a file. Any number may be written at once. Creates the directory when it is missing. Throws if the disk
     /// is full or not writable.
     package func begin() throws(MediaError) -> MediaWriter {
         let path = unfinished + "/" + hexadecimal(randomBytes(16))
         do throws(MediaError) {
-            return try MediaWriter(path: path)
+            return try create(path)
         } catch {
             // Usually the folders exist. `keep` syncs their entries.
             for folder in [directory, unfinished] {
                 guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .lastError }
             }
-            return try MediaWriter(path: path)
+            return try create(path)
         }
     }
 
@@ -116,7 +116,7 @@ package final class MediaWriter: @unchecked Sendable {
     private(set) var bytes = 0
 
     /// Creates the file, which must not exist. Throws if the folder is missing.
-    init(path: String) throws(MediaError) {
+    package init(path: String) throws(MediaError) {
         self.path = path
         file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .lastError }

@@ -39,6 +39,7 @@ package struct MediaStore: Sendable {
     /// Whether other processes write to the directory.
     let isShared: Bool
     let sync: @Sendable (_ folder: String) throws(MediaError) -> Void
+    let create: @Sendable (_ path: String) throws(MediaError) -> MediaWriter
     let shared = Shared()
 
     /// A class because all copies of the store share it.
@@ -51,13 +52,15 @@ package struct MediaStore: Sendable {
 
     /// Opens the store and removes files that an earlier process left unfinished. Only one process may write to the
     /// directory, which the first file creates. `isShared`: several may, and unfinished files stay for a day. `sync`:
-    /// syncs the entries of a folder. Never throws: problems of the directory appear with the first file.
+    /// syncs the entries of a folder. `create`: creates an unfinished file. Never throws: problems of the directory
+    /// appear with the first file.
     package init(
         directory: String, isShared: Bool = false,
-        sync: @escaping @Sendable (_ folder: String) throws(MediaError) -> Void = MediaStore.sync
+        sync: @escaping @Sendable (_ folder: String) throws(MediaError) -> Void = MediaStore.sync,
+        create: @escaping @Sendable (_ path: String) throws(MediaError) -> MediaWriter = MediaWriter.init(path:)
     ) {
         (self.directory, self.isShared) = (directory, isShared)
-        self.sync = sync
+        (self.sync, self.create) = (sync, create)
         for name in (try? FileManager.default.contentsOfDirectory(atPath: unfinished)) ?? [] {
             let path = unfinished + "/" + name
             if !isShared || Self.isOld(path, olderThan: Date(timeIntervalSinceNow: -86_400)) { unlink(path) }
@@ -68,7 +71,7 @@ package struct MediaStore: Sendable {
     /// with it.
     package init(besideOwnerOf directory: String) {
         (self.directory, isShared) = (directory, true)
-        sync = Self.sync
+        (sync, create) = (Self.sync, MediaWriter.init(path:))
     }
 
     /// Runs `body` while no file of the directory is removed or renewed elsewhere. In a shared directory, the lock of a
@@ -129,6 +132,13 @@ package struct MediaStore: Sendable {
             queue.async { done.resume(returning: Result { () throws(MediaError) in try body() }) }
         }
         return try result.get()
+    }
+
+    /// Like ``run(on:_:)``, on any of the queues for files. A directory on a network may not answer for minutes, and
+    /// the gateway has one Swift thread for each core.
+    static func onDisk<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
+        let queue = queues[.random(in: queues.indices)]
+        return await withCheckedContinuation { done in queue.async { done.resume(returning: body()) } }
     }
 
     // MARK: Paths

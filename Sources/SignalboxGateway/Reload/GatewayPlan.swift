@@ -181,7 +181,7 @@ package struct GatewayPlan: Sendable {
             ParserPool.events.withParser { variantWriter.transformed(event, by: route, of: routes, with: $0) }
         } download: { job in
             // A server would confirm a file that the disk has lost, again and again.
-            let isStored = job.stored.map { store.find($0) != nil } ?? false
+            let isStored = await MediaStore.onDisk { job.stored.map { store.find($0) != nil } ?? false }
             return await fetcher.fetch(job.url, validators: isStored ? job.validators : nil)
         }
     }

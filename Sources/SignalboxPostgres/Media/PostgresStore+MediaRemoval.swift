@@ -104,6 +104,18 @@ extension PostgresStore {
         if wakes { lanes.wakeDownloads() }
     }
 
+    /// One transaction. Unknown digests are skipped.
+    package func expireMedia(_ digests: [String]) async throws(StoreError) {
+        try await writer(.others).write { transaction in
+            _ = try transaction.run(
+                """
+                UPDATE media SET fresh_until = 0 WHERE id IN (
+                    SELECT id FROM media WHERE sha256 = ANY ($1) AND state = 'stored'
+                    ORDER BY digest FOR NO KEY UPDATE)
+                """, [.texts(Set(digests).sorted())])
+        }
+    }
+
     /// `$3`: URLs, `$4`: the time. Only stored URLs that an event still names.
     private static let requestNeeded = """
         WITH again AS (
