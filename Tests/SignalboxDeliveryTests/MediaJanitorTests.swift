@@ -95,8 +95,12 @@ import Testing
         let state = Mutex((calls: [String](), removals: [Result<MediaJanitor.Removal, any Error>](), left: Int64(0)))
         private let calls: AsyncStream<String>
         private let call: AsyncStream<String>.Continuation
+        private let isShared: Bool
 
-        init() { (calls, call) = AsyncStream.makeStream(of: String.self) }
+        init(isShared: Bool = false) {
+            self.isShared = isShared
+            (calls, call) = AsyncStream.makeStream(of: String.self)
+        }
 
         var work: MediaJanitor.Work {
             .init(
@@ -108,7 +112,7 @@ import Testing
                 sweep: {
                     self.call.yield("sweep")
                     return 0
-                }, bytes: { self.state.withLock { $0.left } })
+                }, bytes: { self.state.withLock { $0.left } }, isShared: isShared)
         }
 
         func next(_ count: Int) async -> [String] {
@@ -159,6 +163,24 @@ import Testing
             clock.advance(by: .seconds(600))
             #expect(await files.next(2) == ["remove 1000", "sweep"])
             await clock.waitForSleeper(until: .seconds(4200))
+        }
+    }
+
+    /// Of several processes, one removes files, and the others may be those that download.
+    @Test func removesFilesThatOtherProcessesStored() async throws {
+        let files = Files(isShared: true)
+        try await run(files) { quota, clock in
+            #expect(await files.next(2) == ["remove 1000", "sweep"])
+            await clock.waitForSleeper(until: .seconds(60))
+            files.state.withLock { $0.left = 1000 }
+            clock.advance(by: .seconds(60))
+            await clock.waitForSleeper(until: .seconds(120))
+            files.state.withLock {
+                $0.left = 1001
+                $0.removals = [.success(.init(removed: 1))]
+            }
+            clock.advance(by: .seconds(60))
+            #expect(await files.next(1) == ["remove 950"])
         }
     }
 

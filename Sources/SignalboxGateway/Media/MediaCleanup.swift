@@ -77,6 +77,7 @@ extension MediaJanitor.Work {
         let cleanup = MediaCleanup(queue, store, retention: retention)
         self.init(
             remove: { queue.leads ? try await cleanup.remove(beyond: $0) : MediaJanitor.Removal() },
-            sweep: { try await cleanup.sweep() }, bytes: { try await queue.mediaBytes() })
+            sweep: { try await cleanup.sweep() }, bytes: { try await queue.mediaBytes() },
+            isShared: queue.fleet != nil)
     }
 }

@@ -3,8 +3,8 @@ import ServiceLifecycle
 import SignalboxStore
 
 /// Removes stored files. At the start and once an hour, it removes those beyond their retention. When the quota is
-/// exceeded, it removes the least recently used files at once. One janitor runs for each data directory. Errors are
-/// logged once and recorded in the queue's health.
+/// exceeded, it removes the least recently used files at once; it counts those of other processes once a minute. One
+/// janitor runs for each data directory. Errors are logged once and recorded in the queue's health.
 package struct MediaJanitor: Service {
     /// The removal itself. The closures run one at a time; after an error, the next round repeats the work.
     struct Work: Sendable {
@@ -14,6 +14,8 @@ package struct MediaJanitor: Service {
         let sweep: @Sendable () async throws -> Int
         /// Size of all files in bytes.
         let bytes: @Sendable () async throws -> Int64
+        /// Whether other processes store files too, which only a count shows.
+        var isShared = false
     }
 
     /// The result of a removal.
@@ -33,6 +35,8 @@ package struct MediaJanitor: Service {
 
     /// Time between two complete rounds.
     private static let interval: Duration = .seconds(3600)
+    /// Time between two counts of the files that other processes store too.
+    private static let countInterval: Duration = .seconds(60)
     /// Files younger than this are not deleted, because a file is on disk before the queue knows it.
     static let youth: Duration = .seconds(600)
 
@@ -73,8 +77,18 @@ package struct MediaJanitor: Service {
                 youngIsOldAt = elapsed() + Self.youth
                 nextSweep = min(nextSweep, youngIsOldAt)
             }
-            guard await quota.exceeded.wait(atMost: max(nextSweep - elapsed(), .zero), by: clock) else { return }
+            let pause = work.isShared ? min(nextSweep - elapsed(), Self.countInterval) : nextSweep - elapsed()
+            guard await quota.exceeded.wait(atMost: max(pause, .zero), by: clock) else { return }
+            if work.isShared, !quota.isExceeded, elapsed() < nextSweep { await count() }
         }
+    }
+
+    /// The quota may be exceeded afterwards. An error leaves the former count.
+    private func count() async {
+        do {
+            quota.willCount()
+            quota.counted(try await work.bytes())
+        } catch { report(error, of: .media) }
     }
 
     /// True if files are left that must be deleted later. Repeats while downloads in flight exceed the limit again.

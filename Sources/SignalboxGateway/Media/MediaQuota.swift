@@ -78,6 +78,19 @@ final class MediaQuota: Sendable {
     /// calls it; counts do not overlap.
     func willCount() { state.withLock { $0.counting = $0.added } }
 
+    /// Replaces the count. Does not signal, because the janitor itself has counted.
+    func counted(_ bytes: Int64) {
+        let limit = limit()
+        state.withLock { state in
+            state.counted = bytes
+            state.added -= state.counting
+            state.counting = 0
+            let total = state.counted + state.added
+            if total <= limit { state.spared = 0 }
+            if total > max(limit, state.spared) { state.isExceeded = true }
+        }
+    }
+
     /// Records the end of a removal. `left`: size of all files; nil if unknown. If that still exceeds the limit, the
     /// files are in use, and the next removal starts after a further twentieth of the limit. Ends the pause in any
     /// case, so that a failure of the disk does not stop all downloads. Wakes the downloads.
