@@ -116,16 +116,31 @@ extension MediaStore {
     func fault(of file: MediaFile) -> MediaFault? {
         guard let found = find(file.sha256) else { return .missing }
         do throws(MediaError) {
-            let digest = hexadecimal(sha256(try read(found)))
-            return digest == file.sha256 ? nil : .damaged("damaged: it has the digest \(digest)")
+            let actual = try digest(of: found)
+            return actual == file.sha256 ? nil : .damaged("damaged: it has the digest \(actual)")
         } catch {
             return .damaged("\(error)")
         }
     }
 
+    /// Reads the file in pieces of 1 MiB, because a file may have 1 GiB. Throws if the file has another size than its
+    /// description.
+    private func digest(of media: StoredMedia) throws(MediaError) -> String {
+        try withReader(of: media) { (read) throws(MediaError) in
+            var digest = RunningDigest()
+            var count = 0
+            while case let piece = try read(count, 1 << 20), !piece.isEmpty {
+                piece.withUnsafeBytes { digest.update($0) }
+                count += piece.count
+            }
+            guard count == media.bytes else { throw MediaError(reason: "the file changed during the check") }
+            return hexadecimal(digest.finish())
+        }
+    }
+
     /// Compares every stored file with its digest, and passes each fault to `report`. Returns the number of intact
-    /// files and the damaged or missing ones. Reads the list in pages of 200 and each file whole, so memory stays
-    /// bounded by the largest file. Throws errors of the queue; an error of the disk is a fault of its file. `report`
+    /// files and the damaged or missing ones. Reads the list in pages of 200 and each file in pieces, so memory
+    /// stays bounded. Throws errors of the queue; an error of the disk is a fault of its file. `report`
     /// is called in the order in which the files were recorded. A file that is stored meanwhile may be left out.
     package func verify(
         _ queue: any Store, report: (MediaFile, MediaFault) -> Void
