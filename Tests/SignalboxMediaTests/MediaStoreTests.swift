@@ -178,6 +178,22 @@ import Testing
         }
     }
 
+    @Test func keepsRecentUnfinishedFilesOfOtherProcesses() async throws {
+        try await withTemporaryDirectory { directory in
+            let unfinished = directory + "/unfinished"
+            try FileManager.default.createDirectory(atPath: unfinished, withIntermediateDirectories: true)
+            for name in ["old", "recent"] {
+                try Data("hal".utf8).write(to: URL(fileURLWithPath: unfinished + "/" + name))
+            }
+            let date = Date(timeIntervalSinceNow: -90_000)
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: unfinished + "/old")
+            let store = MediaStore(directory: directory, isShared: true)
+            while FileManager.default.fileExists(atPath: unfinished + "/old") { await Task.yield() }
+            #expect(FileManager.default.fileExists(atPath: unfinished + "/recent"))
+            #expect(store.find(Self.name) == nil)
+        }
+    }
+
     @Test func reportsStorageErrors() async throws {
         try await withTemporaryDirectory { directory in
             try Data().write(to: URL(fileURLWithPath: directory + "/media"))

@@ -61,6 +61,12 @@ package struct MediaStore: Sendable {
     ) {
         (self.directory, self.isShared) = (directory, isShared)
         (self.sync, self.create) = (sync, create)
+        // A directory on a network that does not answer must not stop the start.
+        if isShared { Self.queues[0].async { [self] in removeUnfinished() } } else { removeUnfinished() }
+    }
+
+    /// In a shared directory, younger files may be those of other processes. Blocks.
+    private func removeUnfinished() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: unfinished)) ?? [] {
             let path = unfinished + "/" + name
             if !isShared || Self.isOld(path, olderThan: Date(timeIntervalSinceNow: -86_400)) { unlink(path) }
