@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Logging
 import SignalboxConfig
@@ -61,7 +62,8 @@ import Testing
     }
 
     private func service(
-        _ queue: SQLiteQueue, exists: @escaping @Sendable () -> Bool = { true }, log: LogLines = LogLines(),
+        _ queue: SQLiteQueue, exists: @escaping @Sendable () -> Bool = { true },
+        patience: Duration = .seconds(600), log: LogLines = LogLines(),
         download: @escaping @Sendable (MediaJob) async -> MediaOutcome
     ) -> MediaService {
         var settings = GatewayConfig.Media()
@@ -70,6 +72,7 @@ import Testing
             queue,
             MediaService.Setup(
                 settings: settings, href: { "/media/" + $0.sha256 }, exists: { _ in exists() },
+                patience: patience,
                 transform: { event, route in Array("\(route) of \(event.count > 0)".utf8) },
                 download: download), logger: log.logger)
     }
@@ -154,6 +157,29 @@ import Testing
             service.drain()
             await service.runUntilDrained()
             #expect(isInTask.value == false)
+        }
+    }
+
+    @Test func deliveriesDoNotWaitForADirectoryThatDoesNotAnswer() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
+            let (answers, log) = (DispatchSemaphore(value: 0), LogLines())
+            defer { answers.signal() }
+            let service = service(
+                queue,
+                exists: {
+                    answers.wait()
+                    return true
+                }, patience: .milliseconds(10), log: log
+            ) { _ in .stored(Self.file, MediaFreshness(until: Self.now.addingTimeInterval(60)), remarks: []) }
+            try await service.open()
+            queue.openLane(crm) {}
+            try await queue.append((1...3).map { event($0, url: "https://a.example/\($0).png") })
+            service.drain()
+            await service.runUntilDrained()
+            let bodies = try await queue.claim(from: crm, upTo: 5).map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(bodies.map { $0.contains(#""status":"stored""#) } == [true, true, true])
+            #expect(log.count(of: "Media directory does not answer; events link to its files unchecked.") == 1)
         }
     }
 

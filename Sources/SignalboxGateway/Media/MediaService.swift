@@ -22,6 +22,8 @@ package struct MediaService: Service {
         let href: @Sendable (MediaFile) -> String
         /// False if a stored file has vanished from the disk, or has another size. May block.
         var exists: @Sendable (MediaFile) -> Bool = { _ in true }
+        /// How long deliveries wait for the answers of `exists`; then they link to files that may have vanished.
+        var patience = Duration.seconds(5)
         /// Applies a route's transformation to an event with its files.
         let transform: @Sendable (_ event: [UInt8], _ route: String) -> [UInt8]
         /// Fetches and stores a file.
@@ -33,7 +35,7 @@ package struct MediaService: Service {
     private let quota: MediaQuota
     /// Cancels the downloads in flight of all plans.
     private let cancel: @Sendable () -> Void
-    private let logger: Logger
+    let logger: Logger
     private let clock: any Clock<Duration>
     private let gate = MediaGate()
     private let wakeUp = WakeUp()
@@ -41,8 +43,11 @@ package struct MediaService: Service {
     private let outage = Outage()
     /// Whether the gateway could not store the last file that arrived, so that a full disk is logged once.
     private let storage = Outage()
+    let lostFiles = LostFiles()
     /// Whether the last stored files that deliveries needed were missing, so that a lost directory is logged once.
-    private let losses = Outage()
+    let losses = Outage()
+    /// Whether the directory did not answer the last time.
+    let silence = Outage()
 
     /// The shortest and the longest sleep before a known time. Corrections of the wall clock delay deliveries by no
     /// more than the longest one.
@@ -182,27 +187,11 @@ package struct MediaService: Service {
             let held = try await queue.heldDeliveries(upTo: Self.step)
             // A step may be incomplete because of its memory limit, so only an empty one ends the loop.
             if held.isEmpty { return }
-            let lost = await lostFiles(of: held, by: setup)
+            let lost = await missingFiles(of: held, by: setup)
             try await queue.release(held.map { Self.released($0, without: lost, by: setup) })
             // Their servers may have called them fresh for a year.
             if !lost.isEmpty { try await queue.expireMedia(lost.sorted()) }
         }
-    }
-
-    /// Digests of files that deliveries need and that are not on the disk, or have another size.
-    private func lostFiles(of held: [HeldDelivery], by setup: Setup) async -> Set<String> {
-        var files: [String: MediaFile] = [:]
-        for case .stored(let file, _) in held.flatMap(\.media.values) { files[file.sha256] = file }
-        if files.isEmpty { return [] }
-        let lost = await MediaStore.onDisk { [files] in Set(files.filter { !setup.exists($0.value) }.keys) }
-        if lost.isEmpty {
-            _ = losses.ends()
-        } else if losses.begins() {
-            logger.error(
-                "Stored media files are missing; the next events download them again.",
-                metadata: ["directory": "\(setup.directory)", "files": "\(lost.count)"])
-        }
-        return lost
     }
 
     /// True if places are left. Respects the limits of all downloads and of each host. Starts none while the quota is
