@@ -162,6 +162,12 @@ import Testing
             exchange("/v1/notifications", length + "\\r\\nhost: a", b"", [b"400"])
             connection = socket.create_connection(("127.0.0.1", port), timeout=20)
             exchange("/v1/notifications", length + "\\r\\nexpect: x", b"", [b"417"])
+            connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+            exchange("/v1/notifications", length + "\\r\\nidempotency-key: " + "x" * 256, b"", [b"400"])
+            for query in "routes/test?source=a/b", "explain?source=a/b", "events/search?limit=0", \
+                "deliveries/retry?state=x", "captures/search?outcome=x":
+                connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+                exchange("/v1/" + query, length, b"", [b"4"])
             """
         try await Gateway.run { gateway, _, _ in
             try await RawConnection.withClient(script, of: gateway.url) {}

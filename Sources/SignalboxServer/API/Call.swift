@@ -53,6 +53,14 @@ struct Call: Sendable {
     /// The number of entries of a page: the parameter `limit`, 50 by default.
     func pageSize() throws(Problem) -> Int { try number("limit", in: 1...QueryParameter.largestPage) ?? 50 }
 
+    /// The source of a payload that is only examined; it need not be in the config. Throws
+    /// ``Problem/badQuery(_:)`` for text that is not a name.
+    func trialSource() throws(Problem) -> SourceName {
+        let source = query("source") ?? SourceName.default.name
+        guard NameRule.allows(source) else { throw .badQuery("source is not a name: \(NameRule.words).") }
+        return SourceName(source)
+    }
+
     /// The row of the action log for this request; nil for an endpoint that changes nothing, and before its actor is
     /// known. The target is the last parameter of the path.
     var action: OperatorAction? { action(result: "done") }

@@ -80,6 +80,9 @@ package struct Endpoint: Sendable {
     /// checked, with a body of at most ``bodyLimit`` bytes that has arrived completely.
     typealias Handler = @Sendable (GatewayAPI, Call, _ body: [UInt8]) async throws -> Response
 
+    /// Throws ``Problem`` for a head that no body makes valid.
+    typealias HeadCheck = @Sendable (GatewayAPI, Call) throws -> Void
+
     /// `GET` includes `HEAD`.
     package let method: String
     /// Parameters are in braces: `/v1/deliveries/{id}`. Matched against the undecoded path, so a parameter may
@@ -100,6 +103,9 @@ package struct Endpoint: Sendable {
     package let bodyLimit: Int?
     /// Whether the handler runs behind ``ReadGate``.
     let work: Work
+    /// Runs before the body is read: a client that waits for `100 Continue` receives the final status instead (RFC
+    /// 9110, 10.1.1).
+    let checkHead: HeadCheck
     /// `body` is empty unless the endpoint takes a body.
     let handler: Handler
 
@@ -107,13 +113,15 @@ package struct Endpoint: Sendable {
     init(
         _ method: String, _ path: String, _ access: Access, _ purpose: String, _ contract: EndpointContract,
         parameters: [QueryParameter] = [], bodyLimit: Int? = GatewayServer.bodyLimit,
-        changes operation: Operation? = nil, work: Work = .light, body handler: @escaping Handler
+        changes operation: Operation? = nil, work: Work = .light, head checkHead: @escaping HeadCheck = { _, _ in },
+        body handler: @escaping Handler
     ) {
         (self.method, self.path, self.access) = (method, path, access)
         (self.purpose, self.contract) = (purpose, contract)
         // Every change accepts a reason.
         self.parameters = operation == nil ? parameters : parameters + [.reason]
-        (self.bodyLimit, self.operation, self.work, self.handler) = (bodyLimit, operation, work, handler)
+        (self.bodyLimit, self.operation, self.work) = (bodyLimit, operation, work)
+        (self.checkHead, self.handler) = (checkHead, handler)
     }
 
     /// An endpoint without a body.

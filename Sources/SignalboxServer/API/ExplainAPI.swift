@@ -18,10 +18,9 @@ struct ExplainAPI: Sendable {
     /// Explains the body, which is one payload. `source`: as for `routes/test`. Throws 400, 413 or 422 for a payload
     /// that the gateway would reject.
     func explain(_ call: Call, _ body: [UInt8]) async throws -> Response {
-        let source = call.query("source") ?? SourceName.default.name
-        guard NameRule.allows(source) else { throw Problem.badQuery("source is not a name: \(NameRule.words).") }
+        let source = try call.trialSource()
         return try await response(to: call) { () throws(Rejection) in
-            try await explainer.explanation(of: body, from: SourceName(source), at: Date(), upTo: Self.longestSearch)
+            try await explainer.explanation(of: body, from: source, at: Date(), upTo: Self.longestSearch)
         }
     }
 

@@ -30,8 +30,7 @@ struct FailuresAPI: Sendable {
     /// 201 for a new rule, 200 for a replaced one. Throws 400 for a rule with mistakes, 409 for one too many,
     /// and ``Problem/contentHidden`` for a pattern of an operator who may not read content.
     func put(_ call: Call, _ body: [UInt8]) throws(Problem) -> Response {
-        let name = call.path("name")
-        guard NameRule.allows(name) else { throw .failureMalformed("", "\"\(name)\" is not a name: \(NameRule.words)") }
+        let name = try Self.name(in: call)
         let selector: FailureSelector
         do throws(InvalidConfig) {
             selector = try FailureSelector(text: body, named: name)
@@ -45,6 +44,13 @@ struct FailuresAPI: Sendable {
             guard let entry = rules.entries.first(where: { $0.isFromAPI && $0.rule.name == name }) else { return }
             json.members(of: entry, hidesContent: call.hidesContent)
         }
+    }
+
+    /// The name of a rule in the path. Throws 400 for text that is not a name.
+    static func name(in call: Call) throws(Problem) -> String {
+        let name = call.path("name")
+        guard NameRule.allows(name) else { throw .failureMalformed("", "\"\(name)\" is not a name: \(NameRule.words)") }
+        return name
     }
 
     /// Throws 404 for a name that no rule of the API has. Returns the rules that remain. Rules of the config cannot be

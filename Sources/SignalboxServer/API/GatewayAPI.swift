@@ -103,8 +103,8 @@ struct GatewayAPI: Sendable {
         }
     }
 
-    /// Checks the access, then collects the body, then runs the handler. Sets the source and the actor of `call`, which
-    /// the caller needs after a failure too.
+    /// Checks the access and the head, then collects the body, then runs the handler. Sets the source and the actor of
+    /// `call`, which the caller needs after a failure too.
     private func perform(_ call: inout Call, at endpoint: Endpoint) async throws -> Response {
         let source = try await check(endpoint.access, &call)
         guard let limit = endpoint.bodyLimit else {
@@ -112,6 +112,7 @@ struct GatewayAPI: Sendable {
             return try await answer(call, [], at: endpoint)
         }
         if let source { call.source = source }
+        try endpoint.checkHead(self, call)
         var reservation = BodyReservation(
             in: resources.budget, for: BodyHolder(source: source, peer: call.context.peer))
         let body = try await call.request.wholeBody(upTo: limit, reserving: &reservation)

@@ -51,10 +51,9 @@ struct RoutesAPI: Sendable {
     /// counter. A sampled route decides by the event's id, which is new for each payload, so trials of one payload
     /// may differ.
     func test(_ call: Call, _ body: [UInt8]) throws(Problem) -> Response {
-        let source = call.query("source") ?? SourceName.default.name
-        guard NameRule.allows(source) else { throw .badQuery("source is not a name: \(NameRule.words).") }
+        let source = try call.trialSource()
         do throws(Rejection) {
-            let trial = try trials.trial(of: body, from: SourceName(source), at: Date())
+            let trial = try trials.trial(of: body, from: source, at: Date())
             return .json { $0.members(of: trial) }
         } catch {
             throw Problem(error)

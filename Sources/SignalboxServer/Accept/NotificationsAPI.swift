@@ -59,7 +59,7 @@ final class NotificationsAPI: Sendable {
     /// response. Throws 413 for too many payloads, 422 for a key that was used with another body, and 503 when the
     /// queue fails; see ``Problem/init(_:)``.
     func accept(_ body: [UInt8], of call: Call) async throws(Problem) -> Response {
-        let key = try Self.idempotencyKey(call.request.headers)
+        let key = try Self.idempotencyKey(of: call)
         let repeatable = key.map { Intake.Repeatable(key: $0) { $0.answer } }
         let answer = try await alarm.watching { () throws(Intake.Failure) in
             try await intake.accept(body, from: call.source, as: repeatable, trace: call.context.trace)
@@ -82,8 +82,8 @@ final class NotificationsAPI: Sendable {
     /// (draft-ietf-httpapi-idempotency-key-header-07). Nil without the header. Throws 400 unless the key is 1 to 255
     /// printable ASCII characters. Keys of different sources are independent; ``IdempotentRequest`` says how long
     /// they are remembered.
-    private static func idempotencyKey(_ headers: HTTPFields) throws(Problem) -> String? {
-        guard let value = headers[text: "idempotency-key"] else { return nil }
+    static func idempotencyKey(of call: Call) throws(Problem) -> String? {
+        guard let value = call.request.headers[text: "idempotency-key"] else { return nil }
         let isQuoted = value.count >= 2 && value.hasPrefix("\"") && value.hasSuffix("\"")
         let key = isQuoted ? String(value.dropFirst().dropLast()) : value
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {

@@ -126,7 +126,7 @@ struct InAppAPI: Sendable {
 
     /// The id in the path, decoded: ids may contain any text without control characters. Throws 404 for escapes that
     /// are not valid.
-    private func messageID(of call: Call) throws(Problem) -> MessageID {
+    func messageID(of call: Call) throws(Problem) -> MessageID {
         let text = call.path("id")
         guard let id = text.removingPercentEncoding else { throw .notFound("/v1/inapp/messages/\(text)") }
         return id

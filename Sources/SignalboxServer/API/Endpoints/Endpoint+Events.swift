@@ -17,7 +17,8 @@ extension Endpoint {
             .init(
                 "searchEvents", body: [.json("EventSearch")], optional: true, .json("EventList"),
                 problems: search + query),
-            parameters: EventQuery.parameters, bodyLimit: EventQuery.bodyLimit, work: .heavy
+            parameters: EventQuery.parameters, bodyLimit: EventQuery.bodyLimit, work: .heavy,
+            head: { _ = (try EventQuery.filter($1, []), try $1.pageSize()) }
         ) { try await $0.surface.events.list($1, $2) },
         Endpoint(
             "GET", "/v1/events/{id}", .reader,
@@ -48,7 +49,7 @@ extension Endpoint {
         Endpoint(
             "POST", "/v1/explain", .reader, "Explains how a payload is recognised, read and routed; stores nothing.",
             .init("explainPayload", body: [.json("Payload")], .json("Explanation"), problems: query + payload),
-            parameters: [.source], work: .heavy
+            parameters: [.source], work: .heavy, head: { _ = try $1.trialSource() }
         ) { try await $0.surface.explanations.explain($1, $2) },
     ]
 }

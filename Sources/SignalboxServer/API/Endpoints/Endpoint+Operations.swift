@@ -51,7 +51,8 @@ extension Endpoint {
             .init(
                 "retryDeliveries", body: [.json("BulkRequest")], optional: true, .json("RetryAnswer"), problems: bulk),
             parameters: DeliveryFilter.parameters, bodyLimit: BulkRequest.bodyLimit,
-            changes: .stored("deliveries.retry")
+            changes: .stored("deliveries.retry"),
+            head: { _, call in _ = try DeliveryFilter { call.query($0.name) } }
         ) { try await $0.bulk.retry($1, $2) },
         Endpoint(
             "POST", "/v1/deliveries/purge", .admin, "Removes the deliveries of a confirmed preview permanently.",

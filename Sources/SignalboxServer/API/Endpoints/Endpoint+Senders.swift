@@ -45,7 +45,8 @@ extension Endpoint {
             .init(
                 "acceptPayloads", body: [.json("Payloads"), .lines], fields: [.idempotencyKey] + trace,
                 .json("PayloadAnswer", status: 202, fields: [.idempotencyReplayed]),
-                .json("PayloadReport", status: 207, fields: [.idempotencyReplayed]), problems: notifications)
+                .json("PayloadReport", status: 207, fields: [.idempotencyReplayed]), problems: notifications),
+            head: { _ = try NotificationsAPI.idempotencyKey(of: $1) }
         ) { try await $0.notifications.accept($2, of: $1) },
         Endpoint(
             "POST", "/v1/sources/{source}/notifications", .source(.notifications),
@@ -53,7 +54,8 @@ extension Endpoint {
             .init(
                 "acceptPayloadsOfSource", body: [.json("Payloads"), .lines], fields: [.idempotencyKey] + trace,
                 .json("PayloadAnswer", status: 202, fields: [.idempotencyReplayed]),
-                .json("PayloadReport", status: 207, fields: [.idempotencyReplayed]), problems: notifications)
+                .json("PayloadReport", status: 207, fields: [.idempotencyReplayed]), problems: notifications),
+            head: { _ = try NotificationsAPI.idempotencyKey(of: $1) }
         ) { try await $0.notifications.accept($2, of: $1) },
         Endpoint(
             "POST", "/v1/interactions", .source(.interactions), "Accepts reports of taps.",
@@ -115,7 +117,8 @@ extension Endpoint {
                 problems: message + [
                     "inapp-malformed", "inapp-too-large", "inapp-limit-unknown", "inapp-group-unknown",
                 ]),
-            bodyLimit: InAppAPI.messageLimit, changes: .stored("inapp.register")
+            bodyLimit: InAppAPI.messageLimit, changes: .stored("inapp.register"),
+            head: { _ = try $0.inApp.messageID(of: $1) }
         ) { try await $0.inApp.register($1, $2) },
         Endpoint(
             "DELETE", "/v1/inapp/messages/{id}", .operator, "Withdraws an in-app message: no new offers.",

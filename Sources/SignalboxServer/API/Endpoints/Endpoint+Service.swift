@@ -20,7 +20,8 @@ extension Endpoint {
             .init(
                 "searchCaptures", body: [.json("CaptureSearch")], optional: true, .json("CaptureList"),
                 problems: search),
-            parameters: CaptureQuery.parameters + [.limit, .cursor], bodyLimit: CaptureQuery.bodyLimit, work: .heavy
+            parameters: CaptureQuery.parameters + [.limit, .cursor], bodyLimit: CaptureQuery.bodyLimit, work: .heavy,
+            head: { try $0.captures.checkHead(of: $1) }
         ) { try await $0.captures.list($1, $2) },
         Endpoint(
             "GET", "/v1/captures/wait", .reader, "Waits for `count` pushes, at most `timeout`.",
@@ -34,7 +35,8 @@ extension Endpoint {
             .init(
                 "awaitMatchingCaptures", body: [.json("CaptureSearch")], optional: true, .json("CaptureWait"),
                 problems: wait),
-            parameters: CaptureQuery.parameters + [.count, .timeout], bodyLimit: CaptureQuery.bodyLimit
+            parameters: CaptureQuery.parameters + [.count, .timeout], bodyLimit: CaptureQuery.bodyLimit,
+            head: { try $0.captures.checkHead(of: $1) }
         ) { try await $0.captures.wait($1, $2) },
         Endpoint(
             "DELETE", "/v1/captures", .operator, "Removes the captures of a run, or all.",
@@ -52,7 +54,7 @@ extension Endpoint {
         Endpoint(
             "POST", "/v1/routes/test", .reader, "Evaluates the routes for a payload or an event; stores nothing.",
             .init("testRoutes", body: [.json("Payload")], .json("RouteTrial"), problems: query + payload),
-            parameters: [.source], work: .heavy
+            parameters: [.source], work: .heavy, head: { _ = try $1.trialSource() }
         ) { try $0.surface.routes.test($1, $2) },
         Endpoint(
             "GET", "/v1/routes/graph", .reader, "Returns sources, vendors, routes and destinations with counts.",
@@ -76,7 +78,8 @@ extension Endpoint {
                 "putFailureRule", body: [.json("FailureRuleForm")], .json("FailureRule"),
                 .json("FailureRule", status: 201),
                 problems: queue + ["failure-malformed", "failures-full", "content-hidden"]),
-            bodyLimit: FailuresAPI.bodyLimit, changes: .memory("failures.put")
+            bodyLimit: FailuresAPI.bodyLimit, changes: .memory("failures.put"),
+            head: { _ = try FailuresAPI.name(in: $1) }
         ) { try $0.surface.failures.put($1, $2) },
         Endpoint(
             "DELETE", "/v1/failures/{name}", .operator, "Removes a failure rule that `PUT` has set.",

@@ -108,6 +108,14 @@ struct CapturesAPI: Sendable {
         return .json { $0.member("removed", removed) }
     }
 
+    /// Throws what ``list(_:_:)`` and ``wait(_:_:)`` throw for their parameters.
+    func checkHead(of call: Call) throws(Problem) {
+        let query = try query(call)
+        _ = try query.selection()
+        _ = (try query.after(), try query.cursor("cursor"), try query.timeout())
+        _ = (try call.pageSize(), try call.number("count", in: 1...Self.largestCount))
+    }
+
     /// Throws 409 while the config keeps no captures.
     private func query(_ call: Call) throws(Problem) -> CaptureQuery {
         guard log.isOn else { throw .capturesOff }
