@@ -546,6 +546,22 @@ def before_requests(port, authority):
         report(frame=repr(f))
 
 
+def malformed(port, authority):
+    """Requests whose fields contradict each other, then requests whose fields do not."""
+    connection = Connection(port, authority)
+    cases = [
+        [("host", "other.example")], [("host", "localhost:8443")], [("host", "localhost"), ("host", "a")],
+        [("content-length", "+2")], [("content-length", "2, 2")], [("content-length", "2"), ("content-length", "2")],
+        [("host", "LOCALHOST:443"), ("content-length", "2")], [("host", "localhost"), ("content-length", "02")],
+    ]
+    for number, fields in enumerate(cases):
+        stream = 2 * number + 1
+        connection.request(stream, "/ok", b"{}", fields)
+        for f in connection.frames(until=lambda f: f.stream == stream):
+            pass
+        report(frame=repr(f))
+
+
 def early_streams(port, authority):
     """A thousand requests, and one too many, before the client reads the server's settings."""
     connection = Connection(port, authority)

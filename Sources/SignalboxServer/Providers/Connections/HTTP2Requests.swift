@@ -160,9 +160,12 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         guard farewell.servesNew, streams.count < serving.limits.streams else {
             return write(.rstStream(.refusedStream), on: id)
         }
+        // Malformed (RFC 9113, 8.1.1).
+        guard let request = ProviderRequest(headers, on: connection) else {
+            return write(.rstStream(.protocolError), on: id)
+        }
         activity.markBusy()
         startChecks()
-        let request = ProviderRequest(headers, on: connection)
         let stream = HTTP2Stream(isHead: request.method == "HEAD", isEnded: headers.endStream)
         streams[id] = stream
         switch serving.verdict(on: request) {
