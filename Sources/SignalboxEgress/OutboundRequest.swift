@@ -60,6 +60,16 @@ package struct OutboundRequest: Sendable {
     }
 }
 
+extension OutboundRequest {
+    /// The fields that `connection` fields name, in lower case: they concern the connection to the sender, so a request
+    /// that is passed on must not have them (RFC 9110, 7.6.1). `headers`: received ones, with names in lower case.
+    package static func connectionOptions(in headers: [(name: String, value: String)]) -> Set<String> {
+        Set(
+            headers.filter { $0.name == "connection" }
+                .flatMap { $0.value.lowercased().split { ", \t".contains($0) } }.map(String.init))
+    }
+}
+
 /// The name of a connection that only requests of one sender use. Compare ``OutboundRequest/group``.
 package struct ConnectionGroup: Sendable, Hashable {
     private let name: [UInt8]

@@ -140,4 +140,9 @@ import Testing
     func otherFieldsAreForwarded(name: String) {
         #expect(ForwardedPush.forwards(name))
     }
+
+    @Test func fieldsThatConnectionNamesAreNotForwarded() {
+        let headers = [("apns-id", "1"), ("x-hop", "2"), ("connection", "keep-alive, X-Hop"), ("x-custom", "3")]
+        #expect(ForwardedPush.forwarded(headers).map(\.name) == ["apns-id", "x-custom"])
+    }
 }

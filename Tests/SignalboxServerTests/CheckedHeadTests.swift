@@ -124,6 +124,14 @@ import Testing
         #expect((checked.head.headers["connection"] == ["close"]) == isLast)
     }
 
+    /// Forwarders no longer see the options, which `close` replaces.
+    @Test func removesTheFieldsThatTheOptionsOfALastRequestName() throws {
+        let options = ("connection", "close, X-Hop, content-length")
+        let checked = try CheckedHead(
+            Self.head([("host", "a"), options, ("x-hop", "1"), ("x-end", "2"), ("content-length", "3")]))
+        #expect(checked.head.headers.map(\.name).sorted() == ["connection", "content-length", "host", "x-end"])
+    }
+
     @Test(
         arguments: [
             ([], true), ([("connection", "Keep-Alive"), ("content-type", "text/plain")], true),

@@ -10,7 +10,8 @@ package struct WebhookForwarder: Sendable {
 
     /// The time for an answer, below the longest timeout of a destination.
     private static let timeout: Duration = .seconds(30)
-    /// Headers about the connection from the sender (RFC 9110, 7.6.1), and those that the client writes itself.
+    /// Headers about the connection from the sender (RFC 9110, 7.6.1), and those that the client writes itself. Further
+    /// ones are named by ``OutboundRequest/connectionOptions(in:)``.
     private static let dropped: Set<String> = [
         "host", "content-length", "connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "expect",
         "proxy-authorization", "proxy-connection",
@@ -30,11 +31,12 @@ package struct WebhookForwarder: Sendable {
     /// Ends requests in progress.
     package func stop() { http.stop() }
 
-    /// Posts the webhook with its body and its headers unchanged, and returns the status of the answer; 502 if there
-    /// is none. `remark`: for the printed line.
+    /// Posts the webhook with its body and its headers unchanged, except for those of the connection. Returns the
+    /// status of the answer; 502 if there is none. `remark`: for the printed line.
     package func forward(_ message: WebhookReceiver.Message) async -> (status: Int, remark: String) {
+        let dropped = Self.dropped.union(OutboundRequest.connectionOptions(in: message.headers))
         var request = OutboundRequest(
-            url: url, headers: message.headers.filter { !Self.dropped.contains($0.name) }, body: message.body,
+            url: url, headers: message.headers.filter { !dropped.contains($0.name) }, body: message.body,
             timeout: Self.timeout)
         request.isVerbatim = true
         switch await http.attempt(request).answer {

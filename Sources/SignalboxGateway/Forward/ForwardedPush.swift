@@ -1,3 +1,4 @@
+import SignalboxEgress
 package import SignalboxNotification
 
 /// A push of a sender, as the gateway sends it on to the real push service.
@@ -35,6 +36,13 @@ package struct ForwardedPush: Sendable {
         self.event = event
         self.path = path
         self.body = body
+    }
+
+    /// The fields of a request to forward, in their order: those that ``forwards(_:)`` permits, without those that a
+    /// `connection` field names. `headers`: names in lower case.
+    package static func forwarded(_ headers: [(name: String, value: String)]) -> [(name: String, value: String)] {
+        let options = OutboundRequest.connectionOptions(in: headers)
+        return headers.filter { forwards($0.name) && !options.contains($0.name) }
     }
 
     /// False for fields that concern the connection between two neighbours (RFC 9110, 7.6.1), and for those of the

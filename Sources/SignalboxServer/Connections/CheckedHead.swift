@@ -32,13 +32,27 @@ struct CheckedHead {
         if !isOriginForm { try Self.readTarget(of: &head) }
         // The parser stops after an upgrade request, which is not supported here.
         isLast = !isKeepAlive || fields.hasUpgrade || head.method == .CONNECT
-        if isLast { head.headers.replaceOrAdd(name: "connection", value: "close") }
+        if isLast { Self.close(&head.headers) }
         isChanged = isLast || isTrimmed || !isOriginForm
         bodyLength = fields.codings > 0 ? nil : fields.length
         expectsContinue = fields.expectsContinue && head.version.minor > 0 && bodyLength != 0
         plain = isChanged || head.method != .POST ? nil : PlainHead(head.uri, fields)
         self.head = head
     }
+
+    /// Replaces the connection options by `close`. Removes the fields that they named, because nothing after this knows
+    /// that they concern this connection only (RFC 9110, 7.6.1).
+    private static func close(_ headers: inout HTTPHeaders) {
+        let options = Set(headers[canonicalForm: "connection"].map { $0.lowercased() }).subtracting(framing)
+        if !options.isSubset(of: ["close"]) {
+            let rest = headers.filter { !options.contains($0.name.lowercased()) }
+            headers = HTTPHeaders(rest.map { ($0.name, $0.value) })
+        }
+        headers.replaceOrAdd(name: "connection", value: "close")
+    }
+
+    /// Fields that the server needs itself, even if a client names them as options.
+    private static let framing: Set = ["host", "content-length", "transfer-encoding", "expect"]
 
     /// Removes white space after values, which the parser keeps and which is not part of them (RFC 9112, 5.1). True if
     /// there was any.

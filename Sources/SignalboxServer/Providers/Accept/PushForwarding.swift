@@ -118,7 +118,7 @@ struct PushForwarding: Sendable {
     /// The header fields to forward, in their order, with repeated ones.
     private static func headers(of request: ProviderRequest) -> [(name: String, value: String)] {
         // The body was decompressed when it arrived.
-        request.headers.filter { ForwardedPush.forwards($0.name) && $0.name != "content-encoding" }
+        ForwardedPush.forwarded(request.headers).filter { $0.name != "content-encoding" }
     }
 
     /// The field with the identifier that the gateway made for a push to APNs without one: the sender, the event and
