@@ -11,6 +11,18 @@ package final class Counter: Sendable {
     /// Adds an amount, which is negative only for a gauge. One atomic operation, without an order to other memory.
     package func add(_ amount: Int = 1) { number.wrappingAdd(amount, ordering: .relaxed) }
 
+    /// Adds an amount of at least 0. Stays at the greatest number instead of exceeding it.
+    func addUpToMax(_ amount: Int) {
+        var former = number.load(ordering: .relaxed)
+        while true {
+            let (sum, exceeds) = former.addingReportingOverflow(amount)
+            let (done, current) = number.compareExchange(
+                expected: former, desired: exceeds ? .max : sum, ordering: .relaxed)
+            if done { return }
+            former = current
+        }
+    }
+
     /// The number at this time.
     package var value: Int { number.load(ordering: .relaxed) }
 }

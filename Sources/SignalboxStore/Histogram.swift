@@ -1,7 +1,7 @@
 package import Foundation
 import Synchronization
 
-/// Counts durations by size. Any thread may observe without waiting; an observation costs two atomic additions.
+/// Counts durations by size. Any thread may observe without waiting; an observation costs two atomic operations.
 ///
 /// A page that is read meanwhile may have a duration in ``Values/buckets`` and not yet in ``Values/sum``.
 package final class Histogram: Sendable {
@@ -39,7 +39,7 @@ package final class Histogram: Sendable {
         package let bounds: [Double]
         /// Cumulative: durations up to each bound, then all of them.
         package let buckets: [Int]
-        /// The sum of all durations, in seconds.
+        /// The sum of all durations, in seconds; at most 292 years.
         package let sum: Double
         /// The last one of each bucket; nil for a bucket without a trace.
         package let exemplars: [Exemplar?]
@@ -72,7 +72,7 @@ package final class Histogram: Sendable {
         let time = max(0, min(max(seconds, -1), 1 << 30) * 1_000_000_000 + attoseconds / 1_000_000_000)
         let bucket = limits.firstIndex { time <= $0 } ?? limits.count
         buckets[bucket].add()
-        nanoseconds.add(Int(time))
+        nanoseconds.addUpToMax(Int(time))
         guard let trace else { return }
         let exemplar = Exemplar(trace: trace, value: Double(time) / 1e9, at: Date())
         exemplars.withLock { $0[bucket] = exemplar }

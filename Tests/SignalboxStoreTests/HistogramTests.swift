@@ -37,6 +37,13 @@ import Testing
         #expect(abs(values.sum - durations.reduce(0, +)) < 1, "seed \(seed)")
     }
 
+    /// A clock that was set may cause lags of decades. A sum that wraps would be negative.
+    @Test func theSumStaysAtItsMaximum() {
+        let histogram = Histogram(.lag)
+        for _ in 0..<9 { histogram.observe(.seconds(1 << 31)) }
+        #expect(histogram.values.count == 9 && histogram.values.sum > 9.2e9)
+    }
+
     @Test func concurrentObservationsAreAllCounted() async {
         let histogram = Histogram(.request)
         await withTaskGroup { group in
