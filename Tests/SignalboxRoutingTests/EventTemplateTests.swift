@@ -55,6 +55,17 @@ import Testing
         #expect(throws: InvalidTemplate.self) { try render(body, "{}") }
     }
 
+    /// The library takes time proportional to their number times the length of the template.
+    @Test(arguments: ["{ ", "{{a}}", "{{=<< >>=}}< "])
+    func tooManyDelimitersAreRejectedWithAPosition(part: String) throws {
+        let body = "\n" + String(repeating: part, count: 65_000 / part.utf8.count)
+        let error = #expect(throws: InvalidTemplate.self) { try render(body, "{}") }
+        #expect(error?.position?.line == 2 && error?.message.contains("too many tags") == true)
+        let line = "{\"a\": \"{{id}}\"}\n"
+        let long = String(repeating: line, count: 500)
+        #expect(try render(long, #"{"id": "x"}"#).utf8.count == long.utf8.count - 500 * 5)
+    }
+
     @Test func accentsInTheTextOfATemplateAreKept() throws {
         #expect(try render("e\u{301} {{id}} e\u{301}", #"{"id": "x"}"#) == "e\u{301} x e\u{301}")
     }

@@ -16,12 +16,17 @@ struct TemplateScan {
     private var sections: [(opening: [UInt8], closing: [UInt8])] = []
     /// The tags so far, without comments.
     private var tags: [TemplateTag] = []
+    /// The work of the library so far, in bytes: it counts the rest of the template for each delimiter, and for each
+    /// character that could begin one.
+    private var counted = 0
 
     /// The most nested sections, and the most nested functions.
     static let depthLimit = 32
     private static let nestedFunctions = 4
     /// Bytes of a delimiter. A search takes time proportional to the template times this length.
     private static let delimiterLengths = 2...16
+    /// The most bytes of ``counted``, which take a fraction of a second. 64 KiB with 2,000 tags have as many.
+    private static let countLimit = 128 << 20
     /// To the library, other characters are equal to these (Unicode, singleton decompositions of U+037E, U+1FEF and
     /// U+212A).
     private static let ambiguousMarks = ";`K".utf8
@@ -54,10 +59,11 @@ struct TemplateScan {
 
     /// Moves past the next occurrence of a delimiter; returns where it starts. Returns nil and moves to the end of
     /// the text when the delimiter does not occur again. Throws at a delimiter that is joined with its surroundings,
-    /// as by a combining mark: the library would not see it.
+    /// as by a combining mark: the library would not see it. Throws at ``countLimit``.
     private mutating func skip(past delimiter: [UInt8]) throws(InvalidTemplate) -> Int? {
         while position + delimiter.count <= text.count {
             position += 1
+            if text[position - 1] == delimiter[0] { try count(from: position - 1) }
             if text[(position - 1)...].starts(with: delimiter) {
                 let start = position - 1
                 position = start + delimiter.count
@@ -69,6 +75,16 @@ struct TemplateScan {
         }
         position = text.count
         return nil
+    }
+
+    /// Adds the rest of the template from a position to ``counted``.
+    private mutating func count(from start: Int) throws(InvalidTemplate) {
+        counted += text.count - start
+        guard counted > Self.countLimit else { return }
+        throw mistake(
+            at: start,
+            "the template has too many tags and \"\(Character(Unicode.Scalar(text[start])))\" up to here for its "
+                + "length; shorten it, or use fewer of them")
     }
 
     /// True for a byte that begins a character, and at the end.
