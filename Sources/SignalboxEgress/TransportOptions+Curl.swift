@@ -19,6 +19,8 @@ extension TransportOptions {
         if let certificate = tls.certificate {
             codes.append(sb_curl_set_string(handle, CURLOPT_SSLCERT, certificate))
             codes.append(sb_curl_set_string(handle, CURLOPT_SSLKEY, tls.key ?? certificate))
+            // A resumed session has the client certificate of its first handshake, although the file may have another.
+            codes.append(sb_curl_set_long(handle, CURLOPT_SSL_SESSIONID_CACHE, 0))
         }
         if !tls.pins.isEmpty {
             codes.append(sb_curl_set_string(handle, CURLOPT_PINNEDPUBLICKEY, tls.pins.joined(separator: ";")))

@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxEgress
 import SignalboxNotification
 import SignalboxServerTesting
@@ -125,6 +126,32 @@ import Testing
         expectTLS(try await ask("client-of-stranger.pem", "client.key"), "alert")
         expectTLS(try await ask("client.pem", "server.key"), "")
         expectTLS(try await ask("missing.pem", "client.key"), "missing.pem")
+    }
+
+    /// A resumed TLS session would present the former certificate.
+    @Test(arguments: ["1.2", nil]) func presentsARenewedClientCertificate(version: String?) async throws {
+        try await withTemporaryDirectory { directory in
+            let files = try await TestCertificates(in: directory)
+            try await Peer.run(
+                [
+                    "canned", "--certificate", files.path("good.pem"), "--key", files.path("server.key"),
+                    "--client-authority", files.path("ca.pem"),
+                    "--reply", #"HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n"#,
+                ] + (version.map { ["--newest", $0] } ?? [])
+            ) { peer in
+                let http = OutboundHTTP(policy: try loopback())
+                defer { http.stop() }
+                let tls = TransportOptions.TLS(
+                    authorities: files.path("ca.pem"), certificate: files.path("client.pem"),
+                    key: files.path("client.key"))
+                let request = OutboundRequest(
+                    url: "https://localhost:\(peer.port)/", transport: TransportOptions(tls: tls))
+                #expect(try await http.send(request).status == 204)
+                let renewed = try Data(contentsOf: URL(fileURLWithPath: files.path("client-of-stranger.pem")))
+                try renewed.write(to: URL(fileURLWithPath: files.path("client.pem")))
+                expectTLS(await http.attempt(request), "alert")
+            }
+        }
     }
 
     @Test func requiresAPinnedKey() async throws {
