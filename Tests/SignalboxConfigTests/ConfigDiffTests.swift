@@ -61,6 +61,20 @@ import Testing
         #expect("\(Self.diff(Self.destination(option), "{}"))".contains("hunter2") == false)
     }
 
+    /// The URL of a chat service is its credential.
+    @Test(arguments: ["slack", "teams", "discord", "slak"]) func hidesThePathOfAChatURL(format: String) {
+        for (url, shown) in [
+            ("https://hooks.slack.com/services/hunter2", "https://hooks.slack.com/[hidden]"),
+            ("https://chat.example?sig=hunter2", "https://chat.example/[hidden]"), ("chat.example/hunter2", "[hidden]"),
+            ("env:CHAT_URL", "env:CHAT_URL"), ("file:///run/chat", "file:///run/chat"),
+        ] {
+            let diff = Self.diff("{}", Self.destination(#""url": "\#(url)", "format": "\#(format)""#))
+            #expect(diff.changes.first?.to == "\"\(shown)\"")
+        }
+        let signed = Self.diff("{}", Self.destination(#""url": "https://a.example/b", "format": "raw""#))
+        #expect(signed.changes.first?.to == #""https://a.example/b""#)
+    }
+
     @Test func hidesNamesOfUnknownOptions() {
         let change = Self.diff("{}", #"{ "admin": { "auth": { "hunter2": 1 } }, "hunter2": 1 }"#)
         #expect(change.changes.map(\.pointer) == ["/admin/auth/…", "/…"])

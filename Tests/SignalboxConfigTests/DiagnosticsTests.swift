@@ -154,6 +154,8 @@ import Testing
         #"{"gateway": {"publicUrl": "https://user:hunter2?x@crm.example.com/"}}"#,
         #"{"destinations": {"crm": {"urll": "https://user:hunter2@crm.example.com/", "secret": "env:S"}}}"#,
         #"{"destinations": {"crm": {"url": "https://user:hunter2#@crm.example.com/" "secret": 1}}}"#,
+        #"{"destinations": {"chat": {"url": "https://hooks.slack.com/services/hunter2", "format": "slak"}}}"#,
+        #"{"destinations": {"chat": {"url": "https://a.LOGIC.azure.com:443/?sig=hunter2" "format": "teams"}}}"#,
     ])
     func passwordsInURLsAreNotShown(text: String) {
         let fixture = Fixture(files: [ConfigText(name: "f", bytes: Array(text.utf8))], expected: "", description: "")

@@ -40,7 +40,8 @@ import Testing
     /// The kept reply of a receiver that repeats the URL. `reference`: of the URL.
     /// `header`: the config's value of a header that is `/hook/s3cret`.
     private func reply(
-        of reference: SecretReference?, header: Destination.Header.Value = .text("/hook/s3cret")
+        of reference: SecretReference?, header: Destination.Header.Value = .text("/hook/s3cret"),
+        format: Destination.Format = .cloudEvents
     ) async throws -> (excerpt: String, exchange: String) {
         let fields = #"x-request-id: POST /hook/s3cret\r\nserver: test\r\nlocation: /hook/s3cret?to=https://a.example/"#
         let reply = #"HTTP/1.1 404 Reply\r\n\#(fields)\r\ncontent-length: 21\r\n\r\nnothing at /hook/s3cr"#
@@ -49,6 +50,7 @@ import Testing
             defer { http.stop() }
             var webhook = Destination.Webhook(url: "http://127.0.0.1:\(peer.port)/hook/s3cret", secrets: [])
             webhook.urlReference = reference
+            webhook.format = format
             webhook.headers = [Destination.Header(name: "x-hook", value: header)]
             let headers = [(name: "x-hook", value: "/hook/s3cret")]
             let sender = WebhookSender(webhook, keys: WebhookKeys([]), headers: headers, http: http, version: "0")
@@ -59,10 +61,13 @@ import Testing
         }
     }
 
-    @Test func onlyTheURLOfAReferenceIsSecret() async throws {
+    @Test func onlyTheURLOfAReferenceOrAChatServiceIsSecret() async throws {
         let plain = try await reply(of: nil)
         #expect(plain.excerpt == "nothing at /hook/s3cr")
         #expect(plain.exchange.contains(#""x-request-id":"POST /hook/s3cret""#))
+        let chat = try await reply(of: nil, format: .slack)
+        #expect(chat.excerpt == "[hidden: it repeats the URL]")
+        #expect(!chat.exchange.contains("s3cret"))
         let secret = try await reply(of: .environment("URL"))
         #expect(secret.excerpt == "[hidden: it repeats the URL]")
         #expect(secret.exchange.contains(#""x-request-id":"[hidden: it repeats the URL]""#))

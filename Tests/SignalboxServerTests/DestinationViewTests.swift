@@ -16,6 +16,13 @@ import Testing
         #expect(!text.contains("hunter2"))
     }
 
+    @Test(arguments: [Destination.Format.slack, .teams, .discord])
+    func showsOnlyTheHostOfAChatService(format: Destination.Format) {
+        var webhook = Destination.Webhook(url: "https://chat.example/hooks/hunter2?sig=hunter2", secrets: [])
+        webhook.format = format
+        #expect(json(webhook).contains(#""url":"https://chat.example/[hidden]""#))
+    }
+
     /// The URL that a reference leads to is a secret.
     @Test func showsAReferenceInsteadOfItsURL() {
         var webhook = Destination.Webhook(url: "", secrets: [])

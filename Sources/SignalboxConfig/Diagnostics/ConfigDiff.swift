@@ -77,13 +77,19 @@ struct ConfigValues {
 
     /// `path`: unescaped tokens. Nesting is limited by the parser. The key of a named element contains the name instead
     /// of the index, so the element may move.
-    private mutating func read(_ value: JSONValue, _ path: [String], key: String, pointer: String, file: Int) {
+    /// `isSecretURL`: whether the value is a URL that grants access by itself.
+    private mutating func read(
+        _ value: JSONValue, _ path: [String], key: String, pointer: String, file: Int, isSecretURL: Bool = false
+    ) {
         guard all.count < Self.most else { return }
         if value.isObject, !value.isEmptyContainer {
+            let hasSecretURL = path.count == 2 && path[0] == "destinations" && ConfigMask.hasSecretURL(value)
             for (name, member) in value.members {
                 let name = String(decoding: name, as: UTF8.self)
                 let token = "/" + JSONPointer.escape(name)
-                read(member, path + [name], key: key + token, pointer: pointer + token, file: file)
+                read(
+                    member, path + [name], key: key + token, pointer: pointer + token, file: file,
+                    isSecretURL: hasSecretURL && name == "url")
             }
         } else if value.isArray, !value.isEmptyContainer {
             for (index, element) in value.elements.enumerated() {
@@ -100,7 +106,7 @@ struct ConfigValues {
             all.append(
                 Value(
                     key: key, pointer: ConfigMask.pointer(path), text: text,
-                    shown: ConfigMask.text(of: value, text, at: path)))
+                    shown: ConfigMask.text(of: value, text, at: path, isSecretURL: isSecretURL)))
         }
     }
 }

@@ -31,9 +31,18 @@ enum ConfigMask {
         case tokens
     }
 
-    /// `text`: the value as JSON text. `path`: unescaped tokens. Cuts after ``longest`` characters; `…` follows a
-    /// string that was cut.
-    static func text(of value: JSONValue, _ text: String, at path: [String]) -> String {
+    /// Whether the `url` of a destination grants access by itself: its format has no signature. A format that does not
+    /// exist counts, too: the operator may have misspelled it.
+    static func hasSecretURL(_ destination: JSONValue) -> Bool {
+        destination.members.contains { key, value in
+            guard String(decoding: key, as: UTF8.self) == "format" else { return false }
+            return value.string.flatMap { Destination.Format.Name(rawValue: $0) }?.isSigned != true
+        }
+    }
+
+    /// `text`: the value as JSON text. `path`: unescaped tokens. `isSecretURL`: shows only its host, or a reference.
+    /// Cuts after ``longest`` characters; `…` follows a string that was cut.
+    static func text(of value: JSONValue, _ text: String, at path: [String], isSecretURL: Bool) -> String {
         switch rule(path) {
         case .unknown: return hidden
         case .misplaced: return value.isEmptyContainer ? text : hidden
@@ -47,7 +56,9 @@ enum ConfigMask {
         }
         guard let string = value.string else { return String(text.prefix(longest)) }
         guard !keyPrefixes.contains(where: { string.contains($0) }) else { return hidden }
-        let shown = string.contains("://") ? withoutCredentials(string) : string
+        let hidesPath = isSecretURL && SecretReference(string) == nil
+        guard !hidesPath || string.contains("://") else { return hidden }
+        let shown = string.contains("://") ? withoutCredentials(string, hidesPath: hidesPath) : string
         var json = JSONWriter()
         json.string(shown.count > longest ? shown.prefix(longest) + "…" : shown)
         return String(decoding: json.bytes, as: UTF8.self)
@@ -60,13 +71,14 @@ enum ConfigMask {
         return shown.map { "/" + JSONPointer.escape($0) }.joined()
     }
 
-    /// The URL without userinfo and query.
-    private static func withoutCredentials(_ url: String) -> String {
+    /// The URL without userinfo and query, and without its path if that is hidden.
+    private static func withoutCredentials(_ url: String, hidesPath: Bool) -> String {
         guard let scheme = url.firstRange(of: "://") else { return url }
         let rest = url[scheme.upperBound...]
         let authority = rest.prefix { !"/?#".contains($0) }
         let path = rest[authority.endIndex...].prefix { $0 != "?" && $0 != "#" }
         let host = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+        guard !hidesPath else { return "\(url[..<scheme.upperBound])\(host)/[hidden]" }
         let hasMore = path.endIndex != rest.endIndex
         return "\(url[..<scheme.upperBound])\(host)\(path)\(hasMore ? "?[hidden]" : "")"
     }

@@ -9,12 +9,36 @@ extension ConfigText {
         let own = mistakes.filter { $0.file == file && $0.place != nil }
         let quoted = own.filter { !$0.mayBeSecret && isQuoted(by: $0) }
         var shown = SecretScan(bytes, except: Set(quoted.compactMap { $0.place?.lowerBound })).shown
+        Self.hideChatPaths(in: &shown)
         for place in own.filter(\.mayBeSecret).compactMap({ value(at: $0.place) }) {
             for position in place where !SecretScan.isSeparator(shown[position]) {
                 shown[position] = UInt8(ascii: "*")
             }
         }
         return ConfigText(name: name, bytes: shown)
+    }
+
+    /// The domains of chat services whose URLs grant access by themselves.
+    private static let chats = [
+        "hooks.slack.com", "hooks.slack-gov.com", "discord.com", "discordapp.com", "webhook.office.com",
+        "logic.azure.com", "powerplatform.com",
+    ]
+
+    /// Replaces the paths and queries of URLs of chat services by asterisks, wherever they are in the text.
+    private static func hideChatPaths(in text: inout [UInt8]) {
+        var position = 0
+        while let mark = text[position...].firstIndex(of: UInt8(ascii: ":")) {
+            position = mark + 1
+            guard text[position...].starts(with: "//".utf8) else { continue }
+            let start = position + 2
+            let end = text[start...].firstIndex { $0 <= 0x20 || "/?#\"".utf8.contains($0) } ?? text.count
+            let authority = String(decoding: text[start..<end], as: UTF8.self).lowercased()
+            let host = "." + (authority.split(separator: "@").last ?? "").prefix { $0 != ":" }
+            position = end
+            guard chats.contains(where: { host.hasSuffix("." + $0) }) else { continue }
+            position = text[end...].firstIndex { $0 <= 0x20 || $0 == UInt8(ascii: "\"") } ?? text.count
+            for place in end..<position where text[place] != UInt8(ascii: "/") { text[place] = UInt8(ascii: "*") }
+        }
     }
 
     /// Whether a message quotes the string at the place of its mistake.

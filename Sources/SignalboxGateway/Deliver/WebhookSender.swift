@@ -51,7 +51,7 @@ package struct WebhookSender: Sender {
         let names = Set(webhook.headers.filter(\.isSecret).map(\.name))
         let secretHeaders = headers.filter { names.contains($0.name) }.map(\.value)
         secrets =
-            (webhook.urlReference == nil ? [] : [SecretEcho(webhook.url)])
+            (webhook.urlReference == nil && webhook.format.name.isSigned ? [] : [SecretEcho(webhook.url)])
             + (secretHeaders.isEmpty ? [] : [SecretEcho(headers: secretHeaders)])
         tokens = webhook.credentials.map { credentials in
             guard let clientSecret else { preconditionFailure("Client credentials need their secret.") }

@@ -56,12 +56,12 @@ package struct DestinationView: Sendable {
         String(decoding: [UInt8].json { $0.destination(self, now: now) }, as: UTF8.self)
     }
 
-    /// The URL without user and query, and without its path if that is hidden; the reference to a URL that is a
-    /// secret; nil for the inbox.
+    /// The URL without user and query, and without its path if that is hidden, or is a credential as for chat services.
+    /// The reference to a URL that is a secret; nil for the inbox.
     func url(hidesPath: Bool) -> String? {
         guard case .webhook(let webhook)? = config?.endpoint else { return nil }
         if let reference = webhook.urlReference { return reference.description }
-        if hidesPath { return ContentMask.link(webhook.url) }
+        if hidesPath || !webhook.format.name.isSigned { return ContentMask.link(webhook.url) }
         // The config rejects a user name in a URL.
         return String(webhook.url.prefix { $0 != "?" && $0 != "#" })
     }
