@@ -1,4 +1,5 @@
 import HTTPTypes
+import Logging
 import SignalboxGateway
 import SignalboxStore
 import Testing
@@ -19,6 +20,20 @@ import Testing
         let stalled = Problem(Intake.Failure.store(.stalled(for: .seconds(20))))
         #expect(stalled.code == "queue-unavailable" && stalled.title == "No event was accepted")
         #expect(stalled.detail.contains("has not completed a commit for 20 s"))
+    }
+
+    /// A list of messages accepts nothing, and an operator needs the address of the database.
+    @Test func describesAnOutageToOperatorsOfInAppMessages() {
+        let alarm = QueueAlarm(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let error = StoreError.unreachable(reason: "the database db:5432/sb refused the connection")
+        for isWrite in [false, true] {
+            let problem = alarm.operatorProblem(of: .store(error), isWrite: isWrite)
+            #expect(problem.code == "queue-unavailable" && problem.title == "The queue did not answer")
+            #expect(problem.detail.contains("db:5432/sb"))
+        }
+        let unknown = alarm.operatorProblem(of: .unknownMessage("spring"), isWrite: false)
+        #expect(unknown.code == "message-not-found")
+        #expect(!alarm.inAppProblem(of: .store(error)).detail.contains("db:5432/sb"))
     }
 
     /// A client that ends its input ends its wait too, while the gateway continues.

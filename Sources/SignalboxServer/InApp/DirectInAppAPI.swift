@@ -167,4 +167,12 @@ extension QueueAlarm {
         }
         return problem(of: .store(reason))
     }
+
+    /// The same for an operator: a failure of the queue has the words of the other endpoints of operators. `isWrite`:
+    /// whether it is logged.
+    func operatorProblem(of failure: InAppFailure, isWrite: Bool) -> Problem {
+        guard case .store(let reason) = failure else { return inAppProblem(of: failure) }
+        if isWrite { _ = problem(of: .store(reason)) }
+        return .store(reason)
+    }
 }

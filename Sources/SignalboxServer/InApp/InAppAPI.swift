@@ -64,7 +64,7 @@ struct InAppAPI: Sendable {
     /// see. Throws 403 for an operator who may not read content.
     func explain(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         if call.hidesContent { throw .contentHidden }
-        let answer = try await watching(isWrite: false) { () throws(InAppFailure) in try await flow.explain(body) }
+        let answer = try await operating(isWrite: false) { () throws(InAppFailure) in try await flow.explain(body) }
         return Response(Reply(status: .ok, body: answer))
     }
 
@@ -79,7 +79,7 @@ struct InAppAPI: Sendable {
     /// Throws 400, 413 or 422 for a message that is not stored.
     func register(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         let id = try messageID(of: call)
-        let message = try await watching { () throws(InAppFailure) in
+        let message = try await operating { () throws(InAppFailure) in
             try await flow.register(body, as: id, by: call.action)
         }
         return .json(message.isNew ? .created : .ok) { $0.members(of: message) }
@@ -88,7 +88,7 @@ struct InAppAPI: Sendable {
     /// 200 even for a message that was withdrawn before. Throws 404 for an id that is unknown or was removed.
     func withdraw(_ call: Call) async throws(Problem) -> Response {
         let id = try messageID(of: call)
-        let message = try await watching { () throws(InAppFailure) in try await flow.withdraw(id, by: call.action) }
+        let message = try await operating { () throws(InAppFailure) in try await flow.withdraw(id, by: call.action) }
         return .json { $0.members(of: message) }
     }
 
@@ -96,7 +96,7 @@ struct InAppAPI: Sendable {
     /// out. An operator who may not read content receives the masked form.
     func show(_ call: Call) async throws(Problem) -> Response {
         let id = try messageID(of: call)
-        let message = try await watching(isWrite: false) { () throws(InAppFailure) in try await flow.message(id) }
+        let message = try await operating(isWrite: false) { () throws(InAppFailure) in try await flow.message(id) }
         return .json { json in
             json.members(of: message)
             let body = message.stored.registration.body
@@ -115,7 +115,7 @@ struct InAppAPI: Sendable {
         guard ["true", "false"].contains(withdrawn) else { throw .badQuery("withdrawn is true or false.") }
         let list = withdrawn == "true" ? Self.all : Self.active
         let previous = try call.position(in: list)
-        let messages = try await watching(isWrite: false) { () throws(InAppFailure) in
+        let messages = try await operating(isWrite: false) { () throws(InAppFailure) in
             try await flow.messages(after: previous, upTo: limit + 1, includingWithdrawn: withdrawn == "true")
         }
         return .json { json in
@@ -132,9 +132,21 @@ struct InAppAPI: Sendable {
         return id
     }
 
-    /// Translates failures; those of the store are logged once.
-    /// `isWrite`: whether success shows that the queue accepts writes again.
-    private func watching<R>(
+    /// Translates failures for devices; those of the store are logged once. Success shows that the queue accepts writes
+    /// again.
+    private func watching<R>(_ work: () async throws(InAppFailure) -> R) async throws(Problem) -> R {
+        do throws(InAppFailure) {
+            let result = try await work()
+            alarm.recover()
+            return result
+        } catch {
+            throw alarm.inAppProblem(of: error)
+        }
+    }
+
+    /// Translates failures for operators, with the address of the queue. `isWrite`: whether success shows that the
+    /// queue accepts writes again, and whether a failure of the store is logged, once.
+    private func operating<R>(
         isWrite: Bool = true, _ work: () async throws(InAppFailure) -> R
     ) async throws(Problem) -> R {
         do throws(InAppFailure) {
@@ -142,7 +154,7 @@ struct InAppAPI: Sendable {
             if isWrite { alarm.recover() }
             return result
         } catch {
-            throw alarm.inAppProblem(of: error)
+            throw alarm.operatorProblem(of: error, isWrite: isWrite)
         }
     }
 }
