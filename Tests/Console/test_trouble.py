@@ -58,6 +58,18 @@ class Expiry(unittest.TestCase):
         self.browser.all("input[name=token]")[0].clear()
         self.sign_in("first-token")
 
+    def test_a_change_asks_for_a_token(self):
+        self.browser.driver.get(f"{self.browser.url}#/destinations/crm")
+        self.sign_in("first-token")
+        self.browser.run("window.setTimeout = () => 0")
+        self.browser.all("main .buttons button")[0].click()
+        self.browser.shows("Pause crm", "dialog")
+        self.replace_token()
+        self.browser.all("dialog [data-confirm]")[0].click()
+        self.browser.shows("Sign in")
+        self.assertEqual(self.browser.all("dialog"), [])
+        self.assertEqual(self.gateway.get("/v1/actions", authorization="Bearer second-token")["actions"], [])
+
     def test_the_live_page_asks_for_a_token(self):
         self.browser.driver.get(f"{self.browser.url}#/live")
         self.sign_in("first-token")

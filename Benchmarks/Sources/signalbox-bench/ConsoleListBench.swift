@@ -55,7 +55,7 @@ struct ConsoleListBench {
         let ledger = try milliseconds(of: gateway.url + "/v1/ledger")
         table.row("/v1/ledger", "\(ledger.readable) ms")
         table.row("scrape of /metrics", "\(try milliseconds(of: gateway.url + "/metrics").readable) ms (at most 10)")
-        table.row("all files of the console", "\((try size(of: gateway.url) / 1000).readable) kB (at most 150)")
+        table.row("all files of the console", "\((try size(of: gateway.url) / 1000).readable) kB (at most 160)")
     }
 
     private func name(_ list: (path: String, much: String, none: String?)) -> String {

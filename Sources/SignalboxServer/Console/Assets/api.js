@@ -1,5 +1,11 @@
 // Requests to the public API. The token is in memory, and in sessionStorage if the operator wishes; never in a URL.
+import { followClock } from "./text.js";
+
 const slot = "signalbox.token";
+/** Milliseconds that the console waits for an answer to a reading request. */
+export const longestWait = 30_000;
+// The gateway sends a line every 15 s over an open stream.
+const longestSilence = 45_000;
 
 /** The token and its owner. `who`: the answer of whoami. */
 export const session = { token: null, who: null };
@@ -29,9 +35,16 @@ export class Refusal extends Error {
   get isMissing() { return (this.status === 404 && this.problem.code === "not-found") || this.status === 405; }
 }
 
-/** The failure of a request without an answer. */
-export const noAnswer = () => new Refusal(0, { title: "No answer", code: "no-answer",
-  detail: "The gateway did not answer. Is it running?" });
+/** The failure of a request without an answer. `wait`: milliseconds after which the console gave up. */
+export const noAnswer = (wait) => new Refusal(0, { title: "No answer", code: "no-answer",
+  detail: wait ? `The gateway did not answer within ${wait / 1000} s. Is it overloaded or cut off?`
+    : "The gateway did not answer. Is it running?" });
+
+// A request that the page itself ended is not a failure of the gateway.
+function failure(error) {
+  if (error instanceof Refusal || error.name === "AbortError") return error;
+  return noAnswer(error.name === "TimeoutError" ? longestWait : undefined);
+}
 
 const ranks = ["metrics", "reader", "operator", "admin"];
 /** Why the token may not do this; null if it may. The gateway decides again. */
@@ -69,20 +82,29 @@ async function send(method, path, { query, body, signal, accept, headers } = {})
     response = await fetch(address(path, query), {
       method, headers: fields, body: text, signal, cache: "no-store", credentials: "omit", redirect: "error",
     });
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
-    throw noAnswer();
-  }
+  } catch (error) { throw failure(error); }
+  followClock(response.headers.get("date"));
   if (response.ok) return response;
   let problem = { title: `Status ${response.status}` };
   try { problem = await response.json(); } catch { /* Not a problem object: the status remains. */ }
+  // Pages ask for another token when they cannot read; this is for dialogs and editors.
+  if (response.status === 401 && method !== "GET") dispatchEvent(new Event("signalbox:signin"));
   throw new Refusal(response.status, problem, response.headers);
 }
 
+// Changes may take longer than readings, for example for many deliveries.
+const limited = (method, signal) => (method === "GET"
+  ? AbortSignal.any([AbortSignal.timeout(longestWait), ...(signal ? [signal] : [])]) : signal);
+
 /** Sends a request, and reads the answer as JSON. Throws ``Refusal``. */
 export async function call(method, path, options) {
-  const text = await (await send(method, path, options)).text();
-  return text ? JSON.parse(text) : {};
+  const response = await send(method, path, { ...options, signal: limited(method, options?.signal) });
+  let text;
+  try { text = await response.text(); } catch (error) { throw failure(error); }
+  try { return text ? JSON.parse(text) : {}; } catch {
+    throw new Refusal(response.status, { title: "The answer is not JSON", code: "answer-unreadable",
+      detail: "Something else answered, such as the sign-in page of a proxy: load this page again." });
+  }
 }
 /** Reads JSON. */
 export const get = (path, query, signal) => call("GET", path, { query, signal });
@@ -90,7 +112,8 @@ export const get = (path, query, signal) => call("GET", path, { query, signal })
 export const post = (path, body, query) => call("POST", path, { body, query });
 /** Reads the bytes of an answer. */
 export async function read(path, signal) {
-  return new Uint8Array(await (await send("GET", path, { signal, accept: "*/*" })).arrayBuffer());
+  const response = await send("GET", path, { signal: limited("GET", signal), accept: "*/*" });
+  try { return new Uint8Array(await response.arrayBuffer()); } catch (error) { throw failure(error); }
 }
 
 /** Reads an endpoint that a gateway need not have: null without it. */
@@ -103,21 +126,34 @@ export async function optional(path, query, signal) {
 
 /**
  * Reads a stream of server-sent events, and calls `each` with the name, the value and the id of every frame. Returns
- * when the gateway ends the stream; throws ``Refusal``.
+ * when the gateway ends the stream; throws ``Refusal``, also when nothing arrives for 45 s.
  */
 export async function stream(query, { signal, lastID, each, opened }) {
   const headers = lastID ? { "last-event-id": lastID } : {};
-  const response = await send("GET", "stream", { query, signal, headers, accept: "text/event-stream" });
-  opened();
-  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const blocks = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
-    rest = blocks.pop();
-    for (const text of blocks) frame(text, each);
-  }
+  const silence = new AbortController();
+  let timer;
+  const isAlive = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silence.abort(), longestSilence);
+  };
+  try {
+    isAlive();
+    const response = await send("GET", "stream", { query, headers, accept: "text/event-stream",
+      signal: AbortSignal.any([signal, silence.signal]) });
+    opened();
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      isAlive();
+      const { done, value } = await reader.read();
+      if (done) return;
+      const blocks = (rest + value).replaceAll("\r\n", "\n").split("\n\n");
+      rest = blocks.pop();
+      for (const text of blocks) frame(text, each);
+    }
+  } catch (error) {
+    throw silence.signal.aborted ? noAnswer(longestSilence) : failure(error);
+  } finally { clearTimeout(timer); }
 }
 
 function frame(text, each) {

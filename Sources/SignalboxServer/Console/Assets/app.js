@@ -1,6 +1,6 @@
 // The shell: navigation, sign-in, keys, and the page that the URL names.
 import { h, render } from "./h.js";
-import { Refusal, get, isKept, noAnswer, session, signIn, whyNot } from "./api.js";
+import { Refusal, get, isKept, longestWait, noAnswer, session, signIn, whyNot } from "./api.js";
 import { hint, loading, prefer, prefs, visible } from "./text.js";
 import { change, dialog, problem, route, to } from "./ui.js";
 import * as live from "./live.js";
@@ -151,8 +151,12 @@ async function open() {
     stop();
     return redraw();
   }
+  if (shown && (shown.page !== page || shown.id !== id)) {
+    stop();
+    redraw();
+  }
   let module;
-  try { module = await entry[3](); } catch {
+  try { module = await inTime(entry[3]()); } catch {
     if (route().page !== page) return;
     stop();
     missing = noAnswer();
@@ -172,6 +176,13 @@ async function open() {
   await load(shown);
 }
 
+// An import has no signal that ends it.
+async function inTime(loading) {
+  let timer;
+  const late = new Promise((_, fail) => { timer = setTimeout(fail, longestWait); });
+  try { return await Promise.race([loading, late]); } finally { clearTimeout(timer); }
+}
+
 function stop() {
   shown?.abort?.abort();
   shown?.end?.(shown);
@@ -182,11 +193,15 @@ async function load(context) {
   context.abort?.abort();
   const abort = new AbortController();
   [context.abort, context.signal] = [abort, abort.signal];
+  const { tz: _, ...query } = context.params;
+  const asked = JSON.stringify(query);
+  // Whether the data are those of other parameters.
+  context.isFormer = context.data !== null && context.answered !== asked;
   redraw();
   try {
     const data = (await context.load?.(context)) ?? {};
     if (abort.signal.aborted || context !== shown) return;
-    [context.data, context.error] = [data, null];
+    Object.assign(context, { data, error: null, answered: asked, isFormer: false });
   } catch (error) {
     if (abort.signal.aborted || context !== shown) return;
     context.error = error;
@@ -266,6 +281,11 @@ function onKey(event) {
 
 addEventListener("keydown", onKey);
 addEventListener("hashchange", open);
-addEventListener("signalbox:signin", () => { denied = null; stop(); begin(); });
+addEventListener("signalbox:signin", () => {
+  for (const node of document.querySelectorAll("dialog[open]")) node.close();
+  denied = null;
+  stop();
+  begin();
+});
 redraw();
 begin();

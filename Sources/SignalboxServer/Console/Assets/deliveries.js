@@ -2,8 +2,8 @@
 import { h } from "./h.js";
 import { get, post, whyNot } from "./api.js";
 import { block, count, dim, hint, inline, loading, relative, time, visible } from "./text.js";
-import { badge, confirm, facts, filters, listFacts, none, permitted, problem, section, sendOne, state, table, to,
-  windowFields } from "./ui.js";
+import { badge, confirm, current, facts, filters, listFacts, none, permitted, problem, section, sendOne, state, table,
+  tell, to, windowFields } from "./ui.js";
 
 const states = ["waiting", "delivered", "dead", "expired"];
 const errors = ["denied", "dns", "refused", "tls", "timeout-connect", "timeout-reply", "exhausted", "reset",
@@ -29,12 +29,13 @@ export function view(context) {
 }
 
 function list(context) {
-  const { data, error, params } = context;
+  const { error, params } = context;
+  const data = current(context);
   const rows = data?.deliveries ?? [];
   return [h("h1", null, "Deliveries"),
     h("div", { class: "chips", role: "group", "aria-label": "Views" },
       views.map(([words, query]) => h("a", { class: "chip", href: to("deliveries", null, query) }, words))),
-    filters(params, fields), problem(error), listFacts({ params, data, shown: rows.length }),
+    filters(params, fields), problem(error), listFacts({ context, data, shown: rows.length }),
     h("div", { class: "buttons" },
       // A delivery that was delivered or has expired cannot be retried.
       params.state === "delivered" || params.state === "expired" ? null
@@ -133,14 +134,21 @@ function retry(row, reload) {
 
 // The gateway counts first; its answer is what the button says, and the run takes exactly those.
 async function bulk(context, kind) {
+  // A count may take seconds: a second one would ask a second time.
+  if (context.local.isCounting) return;
   const { tz: _, cursor: __, limit: ___, ...params } = context.params;
   const filter = { state: "dead", ...params };
   const role = kind === "retry" ? "operator" : "admin";
   if (whyNot(role)) return confirm(kind, { role });
   let preview;
+  context.local.isCounting = true;
+  tell("Counting the deliveries …");
   try { preview = await post(`deliveries/${kind}`, { filter, dryRun: true }); } catch (error) {
     context.error = error;
     return context.redraw();
+  } finally {
+    context.local.isCounting = false;
+    tell("");
   }
   const number = count(preview.count);
   const verb = kind === "retry" ? "Retry" : "Purge";

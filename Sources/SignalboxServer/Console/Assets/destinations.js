@@ -1,23 +1,26 @@
 // Destinations: those in trouble first, with the clock of the breaker, rates and latencies; pause, resume, test.
 import { h } from "./h.js";
 import { get, optional, post } from "./api.js";
-import { count, dim, inline, relative, span, time, visible } from "./text.js";
+import { count, dim, gatewayTime, inline, relative, span, time, visible } from "./text.js";
 import { badge, chart, confirm, facts, permitted, problem, section, state, table, to } from "./ui.js";
 
 const trouble = ["breaker_open", "failing", "disabled", "withheld", "paused", "throttled", "unknown", "active"];
 
-/** Reads the list, or one destination. Reads again every five seconds while the page is open. */
+/** Reads the list, or one destination. Reads again five seconds after each answer while the page is open. */
 export async function load(context) {
   const { local, id, signal } = context;
   clearTimeout(local.timer);
-  local.timer = setTimeout(() => context.reload(), 5000);
   local.clock ??= setInterval(context.redraw, 1000);
-  const data = await get(id ? `destinations/${encodeURIComponent(id)}` : "destinations", {}, signal);
-  if (id && !local.stats) {
-    optional("stats", { window: "15m", step: "10s" },
-      signal).then((stats) => { local.stats = stats; context.redraw(); }, () => {});
+  try {
+    const data = await get(id ? `destinations/${encodeURIComponent(id)}` : "destinations", {}, signal);
+    if (id) {
+      optional("stats", { window: "15m", step: "10s" },
+        signal).then((stats) => { local.stats = stats; context.redraw(); }, () => {});
+    }
+    return data;
+  } finally {
+    if (!signal.aborted) local.timer = setTimeout(() => context.reload(), 5000);
   }
-  return data;
 }
 
 /** Stops reading. */
@@ -39,7 +42,7 @@ export function view(context) {
       ? [`${count(rows.length)} destinations, ${count(ill)} not active; in trouble first; read again every 5 s; `,
         "latencies of the last 256 attempts."] : "Loading …"),
     table("Destinations", columns(context), rows, (row) => row.name, data ? "The config has no destination: add one to destinations."
-      : "Loading …")];
+      : error ? "No list." : "Loading …")];
 }
 
 function sorted(rows) {
@@ -72,7 +75,7 @@ function why(row) {
 }
 
 function probe(at) {
-  const seconds = (new Date(at).getTime() - Date.now()) / 1000;
+  const seconds = (new Date(at).getTime() - gatewayTime()) / 1000;
   return seconds <= 0 ? "probe due" : `probe in ${span(Math.ceil(seconds))}`;
 }
 

@@ -11,17 +11,23 @@ export async function load(context) {
   const { id, local, params, signal } = context;
   const path = `events/${encodeURIComponent(id)}`;
   const data = await get(path, {}, signal);
-  if (!local.asked) {
-    local.asked = true;
-    const mayRead = data.payload === "kept" && !whyNot("operator") && session.who?.content !== false;
-    const later = (name, work) => work.then((value) => { local[name] = value; },
-      (error) => { local[`${name}Error`] = error; }).finally(context.redraw);
-    if (mayRead) later("raw", read(`${path}/payload`, signal).then(parsed));
-    if (data.payload === "kept") later("explained", get(`${path}/explain`, {}, signal));
-    later("destinations", optional("destinations", {}, signal));
-  }
+  const mayRead = data.payload === "kept" && !whyNot("operator") && session.who?.content !== false;
+  if (mayRead) later(context, "raw", async (ends) => parsed(await read(`${path}/payload`, ends)));
+  if (data.payload === "kept") later(context, "explained", (ends) => get(`${path}/explain`, {}, ends));
+  later(context, "destinations", (ends) => optional("destinations", {}, ends));
   data.other = params.with ? await get(`events/${encodeURIComponent(params.with)}`, {}, signal) : null;
   return data;
+}
+
+// Reads a part of the page once. The request outlives a change of the page's parameters; a failed one is repeated with
+// the next load.
+function later({ local, redraw }, name, work) {
+  local.abort ??= new AbortController();
+  local.asked ??= new Set();
+  if (local[name] !== undefined || local.asked.has(name)) return;
+  local.asked.add(name);
+  work(local.abort.signal).then((value) => { [local[name], local[`${name}Error`]] = [value, null]; },
+    (error) => { local[`${name}Error`] = error; }).finally(() => { local.asked.delete(name); redraw(); });
 }
 
 /** The page. */
@@ -153,7 +159,8 @@ function short(value) { return value === undefined ? dim("absent")
 
 function sendAgain({ id, local, reload }) {
   const names = (local.destinations?.destinations ?? []).map((item) => item.name);
-  if (!names.length) return tell("No destination is known.");
+  if (!names.length) return tell(local.destinations ? "The config has no destination."
+    : local.destinationsError?.message ?? "The destinations are not loaded yet: try again.");
   let name = names[0];
   confirm("Send the event again", {
     body: h("label", null, h("span", null, "Destination"), h("select",

@@ -2,7 +2,7 @@
 import { h } from "./h.js";
 import { Refusal, call, get, session } from "./api.js";
 import { bytes, dim, inline, time } from "./text.js";
-import { badge, change, counted, filters, listFacts, none, problem, sendOne, table, to,
+import { badge, change, counted, current, filters, listFacts, none, problem, sendOne, table, to,
   windowFields } from "./ui.js";
 import { editor, follow, readPattern } from "./pattern.js";
 import * as detail from "./event.js";
@@ -24,14 +24,18 @@ export async function load(context) {
 }
 
 /** Ends what the page would do later. */
-export function end({ local }) { clearTimeout(local.timer); }
+export function end({ local }) {
+  clearTimeout(local.timer);
+  local.abort?.abort();
+}
 
 export const showsErrors = true;
 
 /** The page. */
 export function view(context) {
   if (context.id) return detail.view(context);
-  const { data, error, params, local } = context;
+  const { error, params, local } = context;
+  const data = current(context);
   const rows = data?.events ?? [];
   const use = (text) => {
     local.text = text;
@@ -42,7 +46,7 @@ export function view(context) {
   return [h("h1", null, "Events"), filters(params, fields),
     session.who?.content === false ? null : h("details", { open: Boolean(params.pattern) },
       h("summary", null, "Pattern"), editor({ text: local.text, use })),
-    problem(error), listFacts({ params, data, shown: rows.length }),
+    problem(error), listFacts({ context, data, shown: rows.length }),
     table("Events", columns, rows, (row) => row.id, data
       ? none(params, data, "No event yet. Every accepted payload appears here: ", sendOne)
       : error ? "No list." : "Loading …")];

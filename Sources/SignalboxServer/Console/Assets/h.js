@@ -2,7 +2,7 @@
 // and links and pictures only lead where safeLink() and safePicture() permit.
 const svgSpace = "http://www.w3.org/2000/svg";
 // Properties that do not follow their attribute once the user has changed them.
-const live = new Set(["value", "checked", "selected", "open"]);
+const live = new Set(["value", "checked", "selected"]);
 
 /** Describes an element. A function as `tag` is called with the properties and the children. */
 export function h(tag, props, ...children) {

@@ -1,8 +1,8 @@
 // Pages that are lists: vendors, media, categories, in-app messages, ledger, actions, rejections and captures.
 import { h } from "./h.js";
 import { call, get, session, whyNot } from "./api.js";
-import { block, bytes, count, dim, hint, inline, link, time, timeText, visible } from "./text.js";
-import { badge, copy, facts, filters, listFacts, none, problem, section, sendOne, state, table, to,
+import { block, bytes, count, dim, gatewayTime, hint, inline, link, time, timeText, visible } from "./text.js";
+import { badge, copy, current, facts, filters, listFacts, none, problem, section, sendOne, state, table, to,
   windowFields } from "./ui.js";
 import { source } from "./preview.js";
 
@@ -12,10 +12,11 @@ function list({ title, path, rows, fields = [], columns, note, more, empty, acti
     showsErrors: true,
     load: ({ params: { tz: _, ...query }, signal }) => get(path, query, signal),
     view: (context) => {
-      const { data, error, params } = context;
+      const { error, params } = context;
+      const data = current(context);
       const found = data?.[rows] ?? [];
       return [h("h1", null, title), fields.length ? filters(params, fields) : null, problem(error),
-        data ? listFacts({ params, data, shown: found.length, order: note, sampling,
+        data ? listFacts({ context, data, shown: found.length, order: note, sampling,
           isTimeless: !fields.some(([name]) => name === "since") }) : null, more?.(context),
         table(title, typeof columns === "function" ? columns(context) : columns, found, (row, at) => row.id ?? at,
           data ? none(params, data, empty) : error ? "No list." : "Loading …")];
@@ -51,7 +52,7 @@ const vendors = {
           inline(code, 60)), ` ${count(number)} `])],
         ["New keys", (row) => count((row.newKeys ?? []).length + (row.folded ?? 0))]], rows, (row) => row.name, data
           ? ["No event yet. A vendor appears here with its first event: ", sendOne]
-          : "Loading …"),
+          : error ? "No list." : "Loading …"),
       rows.filter((row) => row.newKeys?.length).map((row) => section(["New keys of ", inline(row.name)],
         table(`New keys of ${visible(row.name, 60)}`, [["Pointer", (item) => h("code", null, inline(item.pointer))],
           ["Type", (item) => inline(item.type)], ["First seen", (item) => time(item.firstSeen)],
@@ -174,7 +175,7 @@ function explain(context) {
 
 const ledger = {
   showsErrors: true,
-  load: async ({ signal }) => ({ ...await get("ledger", {}, signal), readAt: new Date() }),
+  load: async ({ signal }) => ({ ...await get("ledger", {}, signal), readAt: gatewayTime() }),
   view: ({ data, error }) => [h("h1", null, "Ledger"), problem(error),
     data ? h("p", { class: "listfacts", role: "status" }, data.consistent ? badge("consistent", "good")
       : badge("not consistent", "bad"),

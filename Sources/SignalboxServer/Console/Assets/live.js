@@ -10,10 +10,11 @@ const mostRows = 200;
 const mostListed = 50;
 const mostHeld = 1000;
 const seconds = 120;
+const statsStep = 10;
 
 /** Opens the stream; the newest events and the counters follow. */
 export async function load(context) {
-  const { local, params, signal } = context;
+  const { local, params } = context;
   follow(local, params.pattern);
   const opened = local.opened;
   if (opened?.pattern === (params.pattern ?? "")) return context.data ?? {};
@@ -21,9 +22,18 @@ export async function load(context) {
   Object.assign(local, { status: "connecting", error: null });
   if (!local.watch) watch(context);
   listen(context, local.opened);
-  get("stats", { window: "15m", step: "10s" }, signal).then((stats) => { local.stats = stats; context.redraw(); },
-    () => {});
   return {};
+}
+
+// The counts of the last 15 minutes, read again for as long as the page is visible.
+function measure({ local, redraw }) {
+  const { signal } = local.watch;
+  const read = () => get("stats", { window: "15m", step: `${statsStep}s` }, signal).then((stats) => {
+    local.stats = stats;
+    redraw();
+  }, () => {});
+  read();
+  local.meter = setInterval(() => { if (!document.hidden) read(); }, statsStep * 1000);
 }
 
 /** Ends the stream when the page closes. */
@@ -32,6 +42,7 @@ export function end({ local }) {
   local.abort?.abort();
   clearTimeout(local.timer);
   clearTimeout(local.sleeper);
+  clearInterval(local.meter);
 }
 
 // A browser has six connections to a host, and a stream holds one: a tab that is hidden for a minute, or was left, gives
@@ -40,6 +51,7 @@ function watch(context) {
   const { local } = context;
   local.watch = new AbortController();
   const { signal } = local.watch;
+  measure(context);
   const sleep = () => { local.status = "asleep"; local.abort?.abort(); };
   const wake = () => {
     clearTimeout(local.sleeper);

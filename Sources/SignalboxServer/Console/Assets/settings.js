@@ -1,7 +1,7 @@
 // Settings: the token, times, theme and motion of this browser; the config of the gateway with its last refusals.
 import { h } from "./h.js";
 import { get, isKept, optional, session, signIn, whyNot } from "./api.js";
-import { hint, inline, prefer, prefs, time, timeText, visible } from "./text.js";
+import { clockDifference, gatewayTime, hint, inline, prefer, prefs, span, time, timeText, visible } from "./text.js";
 import { change, facts, problem, section } from "./ui.js";
 import { history } from "./routes.js";
 
@@ -30,7 +30,8 @@ export function view({ data, error, redraw }) {
       choice("Times as", "relative", [[false, "clock"], [true, "age, with the clock"]], redraw),
       choice("Theme", "theme", [["auto", "as the system"], ["light", "light"], ["dark", "dark"]], redraw),
       choice("Motion", "motion", [["auto", "as the system"], ["reduced", "reduced"]], redraw),
-      hint(`It is ${timeText(new Date())}. These choices stay in this browser; `,
+      clockWords(),
+      hint(`It is ${timeText(gatewayTime())}. These choices stay in this browser; `,
         "the token does not, unless you choose so.")),
     data?.config ? section("Config", facts(["Digest", h("code", null, inline(data.config.digest))],
       ["Active since", time(data.config.since)]),
@@ -38,6 +39,12 @@ export function view({ data, error, redraw }) {
         time(data.config.refused.at), h("ul", null,
         (data.config.refused.problems ?? []).map((text, at) => h("li", { key: at }, inline(text, 500))))) : null,
       whyNot("admin") ? h("p", { class: "denied" }, `History: ${whyNot("admin")}.`) : history(data.history)) : null];
+}
+
+function clockWords() {
+  const seconds = clockDifference();
+  return seconds ? h("p", { class: "problem soft" }, `The clock of this browser is ${span(Math.abs(seconds))} `,
+    `${seconds < 0 ? "ahead of" : "behind"} the gateway's. Ages and times are the gateway's.`) : null;
 }
 
 function choice(label, name, options, after) {

@@ -126,8 +126,24 @@ export function timeText(value, style = "full") {
   return `${part("FullYear")}-${two(part("Month") + 1)}-${two(part("Date"))} ${clock} ${zone}`;
 }
 
-/** How long ago, or in how long. */
-export function relative(value, now = Date.now()) {
+// Milliseconds by which the gateway's clock is ahead of the browser's.
+let ahead = 0;
+const leastDifference = 5000;
+
+/** Takes over the clock of an answer (its `date`), because ages and waits are those of the gateway. */
+export function followClock(date) {
+  const difference = Date.parse(date ?? "") - Date.now();
+  if (!Number.isNaN(difference)) ahead = Math.abs(difference) < leastDifference ? 0 : difference;
+}
+
+/** The gateway's time, in milliseconds. */
+export const gatewayTime = () => Date.now() + ahead;
+
+/** By how many seconds the gateway's clock is ahead of the browser's; 0 for less than five. */
+export const clockDifference = () => Math.round(ahead / 1000);
+
+/** How long ago, or in how long, by the gateway's clock. */
+export function relative(value, now = gatewayTime()) {
   const seconds = Math.round((new Date(value).getTime() - now) / 1000);
   if (Number.isNaN(seconds)) return "";
   const text = span(Math.abs(seconds));

@@ -117,11 +117,18 @@ export function none(params, data, ...words) {
 export const sendOne = ["send one with ", h("code", null, "signalbox send braze"), " or ",
   h("code", null, "POST /v1/notifications"), "."];
 
+/** The data of a list; null if the request for these parameters failed, because the former ones selected other rows. */
+export const current = (context) => (context.isFormer && context.error ? null : context.data);
+
 /**
  * The window, the order, the completeness and the pages of a list. Every list has one. `isTimeless`: the list has no
  * window of time, and `order` says which entries it has.
  */
-export function listFacts({ params, data, shown, order, sampling, isTimeless }) {
+export function listFacts({ context, data, shown, order, sampling, isTimeless }) {
+  const { params } = context;
+  if (context.isFormer && data) return h("div", { class: "listfacts", role: "status" },
+    h("strong", null, "Loading …; the entries below are those of the former filter or page."));
+  if (!data) return null;
   const since = params.since ? timeText(params.since) : "the beginning";
   const until = params.until ? timeText(params.until) : "now";
   const part = params.cursor || data?.next ? " on this page" : "";
