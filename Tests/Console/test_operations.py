@@ -46,6 +46,16 @@ class Operations(unittest.TestCase):
         self.browser.press(Keys.ESCAPE)
         self.assertEqual(self.browser.log(), [])
 
+    def test_the_next_pages_by_enter(self):
+        self.gateway.until("all dead", lambda: self.gateway.has_dead(self.dead))
+        self.browser.open("deliveries?state=dead&limit=50")
+        self.browser.all("[data-next]")[0].send_keys(Keys.ENTER)
+        self.browser.shows("First page", "main .listfacts")
+        self.browser.settle()
+        self.assertEqual(self.browser.run("return document.activeElement.textContent"), "Next page")
+        self.browser.press(Keys.ENTER)
+        self.browser.until("the third page", lambda: len(self.browser.all("tbody tr")) == self.dead - 100)
+
     def test_the_button_says_the_number_and_takes_no_more(self):
         self.gateway.until("all dead", lambda: self.gateway.has_dead(self.dead))
         shown = len(self.states(state="dead", destination="erp"))

@@ -121,6 +121,20 @@ class Failures(unittest.TestCase):
         self.browser.shows("Resumed.", "dialog")
         self.assertEqual(self.gateway.get("/v1/actions?limit=1")["actions"][0]["operation"], "destinations.resume")
 
+    def test_a_button_stays_itself_when_the_state_changes(self):
+        self.browser.open("destinations/erp")
+        self.browser.run("document.querySelector('button[aria-label=\"Test erp\"]').focus()")
+        for verb in ("pause", "resume"):
+            status, _, _ = self.gateway.request("POST", f"/v1/destinations/erp/{verb}")
+            self.assertEqual(status, 200)
+            self.browser.until(verb, lambda: ("paused" in self.browser.text(".facts")) == (verb == "pause"))
+            self.assertEqual(self.browser.run("return document.activeElement.ariaLabel"), "Test erp")
+        self.browser.run("document.querySelector('button[aria-label=\"Pause erp\"]').focus()")
+        status, _, _ = self.gateway.request("POST", "/v1/destinations/erp/pause")
+        self.addCleanup(self.gateway.request, "POST", "/v1/destinations/erp/resume")
+        self.browser.shows("paused", ".facts")
+        self.assertNotEqual(self.browser.run("return document.activeElement.ariaLabel"), "Resume erp")
+
     def test_a_page_that_could_not_be_loaded_is_loaded_later(self):
         self.browser.open("events")
         self.browser.driver.execute_cdp_cmd("Network.enable", {})

@@ -95,12 +95,14 @@ const isHeld = (row) => row.state === "paused" || row.state === "disabled";
 // A resumption also ends the wait for a probe, for permission, and for the end of a requested pause.
 function buttons(row, context) {
   if (row.state === "unknown") return dim("not in the config");
+  // With keys, a button that has the focus does not become another one when the state changes.
   return h("div", { class: "buttons small" },
-    row.state === "active" ? null : permitted("operator", "Resume …", { onclick: () => resume(row, context),
+    row.state === "active" ? null : permitted("operator", "Resume …", { key: "resume",
+      onclick: () => resume(row, context),
       "aria-label": `Resume ${visible(row.name, 60)}` }),
-    isHeld(row) ? null : permitted("operator", "Pause …", { onclick: () => pause(row, context),
+    isHeld(row) ? null : permitted("operator", "Pause …", { key: "pause", onclick: () => pause(row, context),
       "aria-label": `Pause ${visible(row.name, 60)}` }),
-    permitted("operator", "Test …", { onclick: () => ping(row, context),
+    permitted("operator", "Test …", { key: "test", onclick: () => ping(row, context),
       "aria-label": `Test ${visible(row.name, 60)}` }));
 }
 

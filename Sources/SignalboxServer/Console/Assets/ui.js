@@ -126,23 +126,24 @@ export const current = (context) => (context.isFormer && context.error ? null : 
  */
 export function listFacts({ context, data, shown, order, sampling, isTimeless }) {
   const { params } = context;
-  if (context.isFormer && data) return h("div", { class: "listfacts", role: "status" },
-    h("strong", null, "Loading …; the entries below are those of the former filter or page."));
   if (!data) return null;
   const since = params.since ? timeText(params.since) : "the beginning";
   const until = params.until ? timeText(params.until) : "now";
-  const part = params.cursor || data?.next ? " on this page" : "";
+  const part = params.cursor || data.next ? " on this page" : "";
   const range = isTimeless && !params.since && !params.until ? "" : ` from ${since} until ${until}`;
   const noun = shown === 1 ? "entry" : "entries";
   return h("div", { class: "listfacts", role: "status" },
-    h("span", null, `${count(shown)} ${noun}${part}${range}; ${order ?? "newest first"}; `,
-      `times in ${zoneName()}; ${sampling ?? "every entry counts, none is sampled"}.`),
-    data?.complete === false
+    h("span", null, context.isFormer ? "Loading …; the entries below are those of the former filter or page. "
+      : [`${count(shown)} ${noun}${part}${range}; ${order ?? "newest first"}; `,
+        `times in ${zoneName()}; ${sampling ?? "every entry counts, none is sampled"}.`]),
+    data.complete === false && !context.isFormer
       ? h("strong", { class: "stopped" },
         " The search stopped before the end of the data (50,000 rows or 200 ms): older entries may match. ") : null,
-    params.cursor ? h("a", { href: to(route().page, route().id, { ...params, cursor: undefined }) }, "First page")
-      : null, " ",
-    data?.next ? h("a", { href: to(route().page, route().id, { ...params, cursor: data.next }), "data-next": true },
+    // With keys, the link that has the focus stays itself.
+    params.cursor ? h("a", { key: "first", href: to(route().page, route().id, { ...params, cursor: undefined }) },
+      "First page") : null, " ",
+    data.next ? h("a", { key: "next", href: to(route().page, route().id, { ...params, cursor: data.next }),
+      "data-next": true },
       data.complete === false ? "Search on" : "Next page") : null);
 }
 
