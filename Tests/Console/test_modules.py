@@ -89,6 +89,10 @@ class Modules(unittest.TestCase):
         })()""")
         self.assertEqual(value, ["x,b,a", True])
 
+    def test_a_module_of_another_version_is_told_from_no_answer(self):
+        self.assertEqual(self.call("api", "[new SyntaxError('x'), new TypeError('x')].map((e) => "
+                                   "m.notLoaded(e).problem.code)"), ["console-updated", "no-answer"])
+
     def test_numbers_have_separators(self):
         for number, shown in [(0, "0"), (999, "999"), (1000, "1,000"), (12304, "12,304"), (1234567, "1,234,567"),
                               (0.5, "0.5"), (1234.56789, "1,234.568"), (-1000, "-1,000"), (None, "–")]:

@@ -40,6 +40,11 @@ export const noAnswer = (wait) => new Refusal(0, { title: "No answer", code: "no
   detail: wait ? `The gateway did not answer within ${wait / 1000} s. Is it overloaded or cut off?`
     : "The gateway did not answer. Is it running?" });
 
+/** The failure to load a module of the console. One of another version lacks names that the loaded ones import. */
+export const notLoaded = (error) => (error instanceof SyntaxError
+  ? new Refusal(0, { title: "The console was updated", code: "console-updated",
+    detail: "The gateway has another version of this page: load it again." }) : noAnswer());
+
 // A request that the page itself ended is not a failure of the gateway.
 function failure(error) {
   if (error instanceof Refusal || error.name === "AbortError") return error;

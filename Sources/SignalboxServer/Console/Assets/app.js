@@ -1,6 +1,6 @@
 // The shell: navigation, sign-in, keys, and the page that the URL names.
 import { h, render } from "./h.js";
-import { Refusal, get, isKept, longestWait, noAnswer, session, signIn, whyNot } from "./api.js";
+import { Refusal, get, isKept, longestWait, notLoaded, session, signIn, whyNot } from "./api.js";
 import { hint, loading, prefer, prefs, visible } from "./text.js";
 import { change, dialog, problem, route, to } from "./ui.js";
 import * as live from "./live.js";
@@ -156,10 +156,10 @@ async function open() {
     redraw();
   }
   let module;
-  try { module = await inTime(entry[3]()); } catch {
+  try { module = await inTime(entry[3]()); } catch (error) {
     if (route().page !== page) return;
     stop();
-    missing = noAnswer();
+    missing = notLoaded(error);
     return redraw();
   }
   if (route().page !== page || route().id !== id) return;
