@@ -209,7 +209,7 @@ extension ActiveMessages {
     /// Empty in almost all decisions: few campaigns have a cap over all users.
     func missing(_ needed: [MessageID], _ state: InAppState, _ known: Set<MessageID>) -> Set<MessageID> {
         guard !needed.isEmpty else { return [] }
-        let live = state.offers.values.filter { $0.device == state.device.id && !$0.state.isEnded }
+        let live = state.offers.values.filter { $0.device.hasBytes(of: state.device.id) && !$0.state.isEnded }
         let loaded = Set(live.map(\.message))
         return Set(needed).subtracting(known).subtracting(loaded)
     }

@@ -96,7 +96,7 @@ extension Turn {
         if live.isEmpty { return 0 }
         return live.count { offer in
             offer.isReserved(at: now)
-                && (subject == .user ? offer.user.hasBytes(of: state.user.id) : isOwn(offer))
+                && (subject == .user ? isOfUser(offer) : isOwn(offer))
                 && isCounted(offer)
         }
     }

@@ -3,6 +3,12 @@ extension Turn {
     /// Whether an offer is of this device. A turn also knows leases of the user's other devices.
     func isOwn(_ offer: borrowing Offer) -> Bool { offer.device.hasBytes(of: state.device.id) }
 
+    /// Whether an offer is of the user of this turn.
+    func isOfUser(_ offer: borrowing Offer) -> Bool { offer.user.hasBytes(of: state.user.id) }
+
+    /// Whether an offer is of the user of the device's last request.
+    func isOfDeviceUser(_ offer: borrowing Offer) -> Bool { state.device.user?.hasBytes(of: offer.user) ?? false }
+
     /// The offers that have not ended, in the order in which they were stacked.
     mutating func activeOffers() -> [Offer] {
         if live.isEmpty { return [] }

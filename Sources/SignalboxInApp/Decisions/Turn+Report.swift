@@ -8,7 +8,7 @@ extension Turn {
             throw .unknownOffer
         }
         sweep()
-        guard var offer = state.offers[report.offer], offer.user == state.user.id else { throw .unknownOffer }
+        guard var offer = state.offers[report.offer], isOfUser(offer) else { throw .unknownOffer }
         if try isRepeat(report, offer) {
             repeatAnswer(report.answer(among: offer.reports))
             return
@@ -83,7 +83,7 @@ extension Turn {
             if let definition, !offer.flags.contains(.uncounted), isFull(for: definition) { flags.append("over-limit") }
         }
         let isFree =
-            offer.state == .offered || (offer.state.isPending && holder() == nil && state.device.user == offer.user)
+            offer.state == .offered || (offer.state.isPending && holder() == nil && isOfDeviceUser(offer))
         commit(&offer)
         offer.shownAt = now
         offer.leaseUntil = nil
@@ -167,7 +167,7 @@ extension Turn {
     /// Offers what may follow: the next message of the same event if the client cannot show this one, or the newest
     /// one on the stack when a display has ended.
     private mutating func afterReport(_ report: Report, of offer: Offer) {
-        guard state.device.user == offer.user, offer.needsScreen else { return }
+        guard isOfDeviceUser(offer), offer.needsScreen else { return }
         if report.outcome.triesNext { tryNext(offer.runnersUp) }
         if state.offers[offer.id]?.state == .done { popStack(for: nil) }
         guard let next = answer.offer, var reported = state.offers[offer.id], !reported.reports.isEmpty else { return }

@@ -52,7 +52,7 @@ extension Turn {
     private mutating func offers(onPage page: String) -> [SlotLabel: Offer] {
         var found: [SlotLabel: Offer] = [:]
         let held = endedOffers().filter { $0.state == .held && $0.session == state.device.session }
-        for offer in held + activeOffers() where offer.page == page && offer.user == state.user.id {
+        for offer in held + activeOffers() where offer.page == page && isOfUser(offer) {
             if let label = offer.slot { found[label] = offer }
         }
         return found

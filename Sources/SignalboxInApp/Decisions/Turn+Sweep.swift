@@ -115,7 +115,7 @@ extension Turn {
     /// Whether the request is of another person than the device's last one. A known user who follows an anonymous one
     /// is the same person.
     var changesPerson: Bool {
-        guard let former = state.device.user, former != state.user.id else { return false }
+        guard let former = state.device.user, !former.hasBytes(of: state.user.id) else { return false }
         return !AnonymousUser.contains(former) || AnonymousUser.contains(state.user.id)
     }
 
@@ -131,10 +131,10 @@ extension Turn {
                 if offer.state == .offered { offer.unanswered += 1 }
                 finish(offer, offer.state == .shown ? .done : .discarded, EndReason.userChanged)
             }
-        } else if let former = state.device.user, former != user {
+        } else if let former = state.device.user, !former.hasBytes(of: user) {
             if let anonymous = state.anonymous { merge(anonymous, of: former) }
             // Ended ones too: a late impression counts for the known user.
-            for var offer in activeOffers() + endedOffers() where offer.user == former {
+            for var offer in activeOffers() + endedOffers() where offer.user.hasBytes(of: former) {
                 offer.user = user
                 put(offer)
             }

@@ -114,8 +114,9 @@ package enum AnonymousUser {
     /// The user's id for one device.
     package static func id(on device: DeviceID) -> UserID { "anonymous:" + device }
 
-    /// Whether the id is one of these.
-    package static func contains(_ user: UserID) -> Bool { user.hasPrefix("anonymous:") }
+    /// Whether the id is one of these. Compares bytes: a device's id may begin with a combining mark, which forms one
+    /// character with the colon.
+    package static func contains(_ user: UserID) -> Bool { user.utf8.starts(with: "anonymous:".utf8) }
 }
 
 /// One row to write. The changes of a decision belong in one commit, which is applied once.

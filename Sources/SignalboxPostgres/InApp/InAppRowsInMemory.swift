@@ -125,7 +125,7 @@ struct InAppRowsInMemory {
         let (device, user) = (try known(id).state, try known(user: userID).state)
         let own = (offersOfDevice[id] ?? []).compactMap { offers[$0]?.offer }
         let elsewhere = (leases[userID] ?? []).lazy.compactMap { offers[$0]?.offer }
-            .filter { $0.state == .offered && $0.user == userID && $0.device != id }
+            .filter { $0.state == .offered && $0.user.hasBytes(of: userID) && !$0.device.hasBytes(of: id) }
         let anonymous = AnonymousUser.id(on: id)
         // No check reads the tally of an ended offer.
         let live = own.lazy.filter { !$0.state.isEnded }
