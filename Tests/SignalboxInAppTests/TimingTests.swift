@@ -36,6 +36,18 @@ import Testing
         #expect(world.records.last?.detail == EndReason.timeout)
     }
 
+    /// One sweep ends both, so the message expires with and without a request.
+    @Test(arguments: [true, false]) func aLeaseThatEndsAfterTheTimeoutExpires(_ isTimer: Bool) throws {
+        var world = World(try message("m") { $0.timeout = 30 * second })
+        let offer = try #require(world.trigger(bought).offer)
+        world.wait(world.policy.lease)
+        let state = world.rows.load(device: "phone", user: "ann")
+        #expect(world.engine.advance(state, messages: world.active("phone"), now: world.now).nextDue == nil)
+        if isTimer { world.advance() } else { world.trigger(.poll) }
+        #expect(world.state(offer.id) == .expired)
+        #expect(world.records.last?.kind == .expired && world.records.last?.detail == EndReason.timeout)
+    }
+
     @Test(arguments: [(39 * second, true), (40 * second, false)])
     func theDefaultTimeoutOnTheWebIsThirtySecondsAfterTheDelay(_ passed: Span, _ isShown: Bool) throws {
         var world = World(try message("m", vendor: "braze") { $0.delay = 10 * second })

@@ -65,7 +65,10 @@ extension Turn {
             finish(copy offer, .discarded, EndReason.noAnswer)
             if offer.isResumed { resume(offer) }
         } else {
+            let id = offer.id
             stack(offer)
+            // Its time may be over as well: a later sweep finds nothing to do.
+            if let waiting = state.offers[id], waiting.state == .waiting { sweepPending(waiting) }
         }
     }
 
