@@ -16,6 +16,15 @@ import Testing
     /// The impressions that the displays of a ledger stand for.
     private func impressions(_ ledger: Ledger) -> Int { ledger.displays.reduce(0) { $0 + $1.count } }
 
+    @Test func aDisplayCountsOnceInALimitThatItsMessageNamesTwice() {
+        var named = display(1)
+        named.namedLimits = ["n", "n"]
+        #expect(Ledger.keys(of: named) == [.message("m"), .vendor("v"), .scope, .named("n")])
+        var ledger = Ledger()
+        ledger.add(named)
+        #expect(ledger.totals[.named("n")]?.count == 1)
+    }
+
     /// A tablet in a shop: a session for each visitor.
     @Test func boundsTheDisplaysOfManySessions() {
         var ledger = Ledger()

@@ -77,10 +77,12 @@ package struct Ledger: Sendable, Hashable {
         self.totals = totals
     }
 
-    /// The totals that a display counts in.
+    /// The totals that a display counts in, each once: a message may name a limit twice.
     static func keys(of display: Display) -> [Key] {
         if display.isExempt { return [.message(display.message)] }
-        return [.message(display.message), .vendor(display.vendor), .scope] + display.namedLimits.map(Key.named)
+        var keys: [Key] = [.message(display.message), .vendor(display.vendor), .scope]
+        for name in display.namedLimits where !keys.contains(.named(name)) { keys.append(.named(name)) }
+        return keys
     }
 
     /// Inserts a display at its time; a late one may be older than others. Has no effect if the offer has a display.
