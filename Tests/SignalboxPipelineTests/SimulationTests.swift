@@ -178,6 +178,23 @@ import Testing
         #expect(found.count == 1 && found.first?.hasPrefix("t:1: /message/namedLimits/0: ") == true, "\(found)")
     }
 
+    /// As after a reload of the gateway.
+    @Test func aMessageThatALaterPolicyDoesNotPermitIsNotOffered() throws {
+        let message = Self.message.dropLast() + #","namedLimits":["surveys"]}"#
+        let limit = #""policy":{"limits":[{"name":"surveys","owner":"named","count":1,"window":"day"}]}"#
+        let found = try steps([
+            line(0, limit), line(1, "\"id\":\"a\",\"message\":\(message)"), line(2, #""policy":{}"#),
+            line(3, "\"trigger\":\(Self.trigger)"), line(4, limit), line(5, "\"trigger\":\(Self.trigger)"),
+        ])
+        let offered = SimulationStep.table(found).split(separator: "\n").filter { $0.contains(" offered ") }
+        #expect(offered.count == 1 && offered.first?.hasPrefix("2026-11-22T12:00:05Z") == true, "\(offered)")
+    }
+
+    @Test func rejectsAnIdThatIsNotInNormalizationFormC() {
+        let found = faults([line(0, "\"id\":\"e\u{301}\",\"message\":\(Self.message)")])
+        #expect(found.count == 1 && found.first?.hasPrefix("t:1: /id: ") == true, "\(found)")
+    }
+
     @Test func boundsATimeline() {
         #expect(faults(["", "  "]).first == "t: The timeline is empty: write one object in each line.")
         #expect(faults([String(repeating: " ", count: Timeline.Bounds.bytes + 1)]).count == 1)

@@ -20,6 +20,9 @@ struct InAppMemory: Sendable {
     private var totals: [RowChange.Subject: [Ledger.Key: Ledger.Total]] = [:]
     /// Tallies of campaigns with a cap over all users.
     private var tallies: [SignalboxInApp.MessageID: Tally] = [:]
+    /// Messages that are not withdrawn, active or not, with their addresses.
+    private var registered: [SignalboxInApp.MessageID: (definition: Definition, address: InAppRegistration.Address?)] =
+        [:]
     /// Messages for all devices.
     private var shared = MessageIndex()
     /// Messages for one user or device.
@@ -90,7 +93,21 @@ struct InAppMemory: Sendable {
     /// Replaces an earlier revision. A message whose address changes leaves its former place.
     mutating func register(_ definition: Definition, for address: InAppRegistration.Address?) {
         let id = definition.message.id
-        if addresses[id] != address { withdraw(id) }
+        registered[id] = (definition, address)
+        activate(definition, for: address)
+    }
+
+    /// Leaves out the messages that a policy does not permit, as a reload of the gateway does.
+    mutating func follow(_ policy: Policy) {
+        for id in registered.keys { deactivate(id) }
+        for (definition, address) in registered.values where (try? policy.validate(definition.message)) != nil {
+            activate(definition, for: address)
+        }
+    }
+
+    private mutating func activate(_ definition: Definition, for address: InAppRegistration.Address?) {
+        let id = definition.message.id
+        if addresses[id] != address { deactivate(id) }
         addresses[id] = address
         if let address {
             addressed[address, default: MessageIndex()].register(definition)
@@ -99,11 +116,18 @@ struct InAppMemory: Sendable {
         }
     }
 
-    /// False for an id that no active message has.
-    @discardableResult
+    /// False for an id that no registered message has.
     mutating func withdraw(_ id: SignalboxInApp.MessageID) -> Bool {
-        if let address = addresses.removeValue(forKey: id) { return addressed[address]?.withdraw(id) != nil }
-        return shared.withdraw(id) != nil
+        deactivate(id)
+        return registered.removeValue(forKey: id) != nil
+    }
+
+    private mutating func deactivate(_ id: SignalboxInApp.MessageID) {
+        if let address = addresses.removeValue(forKey: id) {
+            addressed[address]?.withdraw(id)
+        } else {
+            shared.withdraw(id)
+        }
     }
 
     /// The messages without an address, and those of this device or user.

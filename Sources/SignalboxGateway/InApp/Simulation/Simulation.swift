@@ -76,6 +76,7 @@ package struct Simulation: Sendable {
         case .withdraw(let id): return SimulationStep(line, .withdraw(id, isKnown: memory.withdraw(id)))
         case .policy(let policy):
             engine = InAppEngine(policy: policy)
+            memory.follow(policy)
             return SimulationStep(line, .policy)
         case .trigger(let request): return trigger(request, line)
         case .outcome(let form, let reference): return outcome(form, reference, line)
