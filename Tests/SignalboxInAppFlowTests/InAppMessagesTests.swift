@@ -219,6 +219,17 @@ import Testing
         #expect(rest.map(\.stored.registration.id) == ["b"])
     }
 
+    /// Such an id would be another row and the same message.
+    @Test func rejectsANewIDThatIsNotInNormalizationFormC() async throws {
+        let setting = try await InAppSetting()
+        try await setting.register("\u{e9}")
+        guard case .malformed(let fault) = try await failure({ try await setting.register("e\u{301}") }) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(fault.code == FormFault.Code.invalidValue && fault.detail.contains("form C"))
+    }
+
     @Test(arguments: ["", "a\u{0}b", "a\nb", String(repeating: "x", count: 257)])
     func rejectsAnImpossibleID(_ id: String) async throws {
         let setting = try await InAppSetting()

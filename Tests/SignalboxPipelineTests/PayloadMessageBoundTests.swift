@@ -63,6 +63,12 @@ import Testing
         #expect(event.warnings == ["braze.message-not-registered"])
     }
 
+    /// A payload is never rejected for the form of an identifier.
+    @Test func writesIdentifiersInNormalizationFormC() throws {
+        let id = try #require(try event([Self.trigger("e\u{301}")]).messages.first?.id)
+        #expect(id.utf8.elementsEqual("braze:\u{e9}".utf8))
+    }
+
     /// The event does not depend on its messages.
     @Test func rejectsContentBeyondTheForm() throws {
         let event = try event([

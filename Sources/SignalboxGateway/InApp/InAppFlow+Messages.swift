@@ -33,6 +33,7 @@ extension InAppFlow {
 
     /// The canonical form of a message that the policy permits.
     private func canonical(_ body: [UInt8], as id: MessageID) throws(FormFault) -> InAppRegistration {
+        try FormFault.check(messageID: id, at: "", "The id in the path")
         let form = try MessageForm.read(body, id: id, revision: 1, registeredAt: now)
         let canonical = form.write()
         let definition = try InAppMessages.definition(of: form)

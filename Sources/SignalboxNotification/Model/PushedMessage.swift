@@ -1,10 +1,12 @@
+import Foundation
 package import SignalboxInApp
 package import SignalboxJSON
 
 /// An in-app message that a payload brings. The gateway names and registers it.
 package struct PushedMessage: Sendable, Equatable {
-    /// Within the bounds of the engine (``Definition``). The id is `vendor:` with the vendor's own identifier, or
-    /// empty if the payload has none. Revision and time of registration are those of a new message.
+    /// Within the bounds of the engine (``Definition``). The id is `vendor:` with the vendor's own identifier in
+    /// Unicode normalization form C, or empty if the payload has none. Revision and time of registration are those of a
+    /// new message.
     package var message: Message
     /// A JSON object for the app, in the vendor's own terms; nil for a control message.
     package var content: JSONText?
@@ -25,7 +27,8 @@ package struct PushedMessage: Sendable, Equatable {
     ) {
         let name = id.flatMap { $0.isEmpty ? nil : vendor.name + ":" + $0 }
         message = Message(
-            id: name ?? "", vendor: vendor.name, kind: kind, triggers: triggers, reEligibility: reEligibility)
+            id: name?.precomposedStringWithCanonicalMapping ?? "", vendor: vendor.name, kind: kind, triggers: triggers,
+            reEligibility: reEligibility)
         self.content = content
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 package import SignalboxInApp
 import SignalboxJSON
 
@@ -41,6 +42,15 @@ package struct FormFault: Error, Sendable, Hashable {
     package init(_ fault: InputFault, at prefix: String = "") {
         let pointer = prefix + fault.pointer
         self.init(fault.code, pointer, "Invalid value at \(pointer.isEmpty ? "the root" : pointer): \(fault.detail).")
+    }
+
+    /// Throws for the id of a new message that is not in Unicode normalization form C. Stores compare ids by their
+    /// bytes, the engine by their characters: in this form, equal characters are equal bytes. `name`: of the id.
+    static func check(messageID id: SignalboxInApp.MessageID, at pointer: String, _ name: String) throws(FormFault) {
+        guard !id.precomposedStringWithCanonicalMapping.hasBytes(of: id) else { return }
+        throw FormFault(
+            Code.invalidValue, pointer,
+            "\(name) must be in Unicode normalization form C: write an accented letter as one character.")
     }
 }
 

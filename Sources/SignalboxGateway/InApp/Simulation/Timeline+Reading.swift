@@ -139,6 +139,7 @@ private struct TimelineReader {
     private mutating func message(_ body: [UInt8], _ id: SignalboxInApp.MessageID, at: Instant) throws(FormFault)
         -> Timeline.Action
     {
+        try FormFault.check(messageID: id, at: "/id", "The id")
         let former = revisions[id]
         let revision = (former?.revision ?? 0) + 1
         let form = try inside("/message") { () throws(FormFault) in
