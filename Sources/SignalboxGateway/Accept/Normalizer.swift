@@ -201,6 +201,7 @@ package struct Normalizer: Sendable {
             if let token, token.elementsEqual(text) { return }
             notification.deviceTokens.append(.init(key: Self.targetKey, text: Array(text)))
         }
+        RegistrationTokens.append(from: payload.text, to: &notification.deviceTokens)
         // Before the payload's own tokens, which may be a part of a longer one of the request.
         if let tokens = payload.push?.requestTokens { notification.maskTokens(with: tokens.mask) }
         let mask = TokenMask(notification.deviceTokens, hashedBy: tokens)

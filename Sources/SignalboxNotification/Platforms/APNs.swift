@@ -16,12 +16,15 @@ extension Arrival {
     }
 
     /// Opens a payload for APNs. The vendor's keys are next to `aps`. `envelope`: ``Envelope/apns`` or the one
-    /// through FCM.
+    /// through FCM, which names the installation that it sends to (firebase-ios-sdk, FIRMessagingConstants.m,
+    /// `kFIRMessagingFID`). FCM's HTTP v1 API sends to such an id as to a token (REST reference, `fid`).
     func apns(_ envelope: Envelope) -> PlatformPayload {
         var checks = WellFormedness(of: self)
         checks.checkSizeForAPNs(self)
         let aps = root.block("aps")
         if let aps { checks.checkAPS(aps) } else { checks.warnOfWrongAPS(in: self) }
-        return payload(.apns, envelope, aps: aps, layers: layer(.apns), warnings: checks.warnings)
+        var target = PlatformPayload.Addressing()
+        if envelope == .apnsThroughFCM { target.add(root["google.c.fid"]) }
+        return payload(.apns, envelope, aps: aps, layers: layer(.apns), target: target, warnings: checks.warnings)
     }
 }
