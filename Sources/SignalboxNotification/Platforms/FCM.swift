@@ -121,6 +121,7 @@ extension Arrival {
                 key.equals("to") || key.equals("registration_ids") || key.equals("condition") || key.equals("priority")
                     || key.equals("time_to_live") || key.equals("content_available") || key.equals("mutable_content")
                     || key.equals("dry_run") || key.equals("restricted_package_name")
+                    || key.equals("delay_while_idle") || (key.equals("collapse_key") && root["from"] == nil)
             }
     }
 
@@ -160,11 +161,24 @@ extension Arrival {
 /// Messages as a device received them.
 extension Arrival {
     /// A `RemoteMessage` as cross-platform frameworks dump it: `data` or `notification`, and the service's additions.
-    /// The same two blocks without any other key count too.
+    /// The same two blocks without any other key count too, and a display block with a text next to other fields of a
+    /// message: a message that is stored without its target, or a dump without the service's identifiers.
     var isFCMWrapper: Bool {
         guard hasMessageBlock else { return false }
         if root["messageId"] != nil || root["from"] != nil || root["sentTime"] != nil { return true }
-        return root.value.members.allSatisfy { key, _ in key.equals("data") || key.equals("notification") }
+        let isShown = root.block("notification").map { $0["title"]?.isString == true || $0["body"]?.isString == true }
+        return root.value.members.allSatisfy { key, _ in
+            key.equals("data") || key.equals("notification") || isShown == true && Self.isFieldOfAMessage(key)
+        }
+    }
+
+    /// Fields of a message that do not address it (REST reference of `projects.messages`; flutterfire,
+    /// remote_message.dart, `toMap`; react-native-firebase, messaging types, `RemoteMessage`).
+    private static func isFieldOfAMessage(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        key.equals("name") || key.equals("fcm_options") || key.equals("fcmOptions") || key.equals("ttl")
+            || key.equals("collapseKey") || key.equals("messageType") || key.equals("senderId")
+            || key.equals("category") || key.equals("threadId") || key.equals("contentAvailable")
+            || key.equals("mutableContent") || key.equals("originalPriority")
     }
 
     /// Opens a received message. It names no device, but may contain tokens. `from` and `messageId` are the service's
