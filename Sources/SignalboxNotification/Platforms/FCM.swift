@@ -15,8 +15,8 @@ extension Arrival {
         if let message = root.block("message") {
             return message.isEmptyContainer || hasOwnKey(message) ? message : nil
         }
-        if root.block("android") != nil || root.block("android_v2") != nil || root.block("apns") != nil
-            || root.block("webpush") != nil
+        if root.block("android") != nil || root.block("android_v2") != nil || root.block("androidV2") != nil
+            || root.block("apns") != nil || root.block("webpush") != nil
         {
             return root.value
         }
@@ -39,11 +39,15 @@ extension Arrival {
             key.equals("token") || key.equals("topic") || key.equals("condition") || key.equals("fid")
                 || key.equals("data") || key.equals("notification") || key.equals("android") || key.equals("apns")
                 || key.equals("webpush") || key.equals("fcm_options") || key.equals("android_v2")
+                || key.equals("androidV2")
         }
     }
 
     /// Opens a request to HTTP v1. The payload itself counts as the message if the request has none. Mistakes that
     /// FCM would reject become warnings.
+    ///
+    /// Huawei's Push Kit has the same form of request, with the JSON text of an object as `data`, and a list as `token`
+    /// (HMS-Core/hms-push-serverdemo-go @1859eae4, message.go, message_hm.go).
     func fcmV1() -> PlatformPayload {
         let message = fcmMessage.map { JSONObject($0) } ?? root
         let aps = message["apns"]?["payload"]?.block("aps")
@@ -56,9 +60,9 @@ extension Arrival {
         // `android.data` overrides `data` (REST reference of `projects.messages`), and so does `android_v2.data`. The
         // keys of the other platforms come last.
         let android: [VendorFields.Layer] =
-            .of(message["android"]?["data"], .fcm) + .of(message["android_v2"]?["data"], .fcm)
+            .of(parser.object(message["android"]?["data"]), .fcm) + .of(message.androidV2?["data"], .fcm)
         let layers: [VendorFields.Layer] =
-            android + .of(message["data"], .fcm)
+            android + .of(parser.object(message["data"]), .fcm)
             + .of(message["apns"]?["payload"], .apns) + .of(message["webpush"]?["data"], .fcm)
         return payload(
             .fcm, .fcmV1, aps: aps, layers: layers, notifications: notifications(of: message), target: target,
@@ -68,7 +72,9 @@ extension Arrival {
     /// The devices of a message. An installation id names a device as a token does; Google's libraries replace tokens
     /// by it. The token of a Live Activity is an address too. Some senders add the keys of the legacy API.
     private func tokens(of message: JSONObject) -> PlatformPayload.Addressing {
-        var target = PlatformPayload.Addressing(token: message.given("token"))
+        let token = message.given("token")
+        var target = PlatformPayload.Addressing(token: token?.isArray == true ? onlyElement(of: token) : token)
+        if token?.isArray == true { target.add(token) }
         if target.token == nil { target.token = message.given("fid") } else { target.add(message["fid"]) }
         if target.token == nil { target.token = onlyElement(of: message["tokens"] ?? message["fids"]) }
         target.add(message["tokens"])
@@ -85,7 +91,7 @@ extension Arrival {
     /// The display blocks that a device may show, the most specific first. The web's block counts only without another
     /// block. For reading the content; their own mistakes are not checked.
     private func notifications(of message: JSONObject) -> [JSONValue] {
-        let second = message["android_v2"]?["remote_notification"]?.block("notification")
+        let second = message.androidV2?.remoteNotification?.block("notification")
         let blocks = [message["android"]?.block("notification"), second, message.block("notification")]
             .compactMap(\.self)
         guard blocks.isEmpty, let block = message["webpush"]?.block("notification") else { return blocks }
@@ -96,7 +102,7 @@ extension Arrival {
     /// whole request is larger than 4096 bytes.
     private func check(_ message: JSONObject, aps: JSONValue?, _ checks: inout WellFormedness) {
         let data = message["data"]
-        let (androidData, secondData) = (message["android"]?["data"], message["android_v2"]?["data"])
+        let (androidData, secondData) = (message["android"]?["data"], message.androidV2?["data"])
         checks.checkTargets(
             message["token"], message["fid"], message["topic"], message["condition"], of: message.value)
         checks.checkValues(of: data)
@@ -219,6 +225,21 @@ extension Arrival {
         checks.checkSizeForFCM(self, parts: [root.value])
         return payload(.fcm, envelope, layers: layer(.fcm), target: expoRecipients, warnings: checks.warnings)
     }
+}
+
+// Names in camel case, as ProtoJSON permits.
+
+extension JSONObject {
+    /// The second block for Android.
+    var androidV2: JSONValue? { self["android_v2"] ?? self["androidV2"] }
+}
+
+extension JSONValue {
+    /// The second block for Android.
+    var androidV2: JSONValue? { self["android_v2"] ?? self["androidV2"] }
+
+    /// The part of ``androidV2`` that the device shows.
+    var remoteNotification: JSONValue? { self["remote_notification"] ?? self["remoteNotification"] }
 }
 
 extension JSONObject {

@@ -112,7 +112,8 @@ struct DeviceBlock {
     /// the keys in snake case lack.
     private init(adminMessage message: JSONObject) {
         // Most messages have none of these keys, which the filters of the objects tell.
-        let android = message["android"]?.block("notification").map { JSONObject($0) }
+        let second = message.androidV2?.remoteNotification?.block("notification")
+        let android = (message["android"]?.block("notification") ?? second).map { JSONObject($0) }
         let common = message.block("notification").map { JSONObject($0) }
         let apns = message["apns"]
         let apple = apns?["fcmOptions"]

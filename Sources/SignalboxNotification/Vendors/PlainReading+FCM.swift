@@ -38,7 +38,7 @@ extension PlainReading {
         guard let shown = payload.notifications.first else { return isLive ? liveMessage : silentMessage }
         let message = payload.message
         if let block = message["android"]?["notification"], block.isSamePlace(as: shown) { return androidMessage }
-        if let block = message["android_v2"]?["remote_notification"]?["notification"], block.isSamePlace(as: shown) {
+        if let block = message.androidV2?.remoteNotification?["notification"], block.isSamePlace(as: shown) {
             return secondMessage
         }
         if let block = message["notification"], block.isSamePlace(as: shown) { return commonMessage }
@@ -69,14 +69,15 @@ extension PlainReading {
         let isShown = [common, android, second].contains { $0.kind == .object }
         let replacement: KeySchema.Value = isShown ? .unread : .text
         let headers = KeySchema.Value.object(KeySchema([:], anyCase: "authorization"))
+        let data = KeySchema.Value.objectOrText(.anything)
+        let remote = KeySchema.Value.object(KeySchema(["notification": second]))
+        let androidV2 = KeySchema.Value.object(
+            KeySchema(["data": .object(.anything), "remote_notification": remote, "remoteNotification": remote]))
         return KeySchema([
             "token": .any, "fid": .any, "tokens": .any, "fids": .any, "registration_ids": .any, "topic": .text,
-            "condition": .unchecked(.text), "data": .object(.anything), "notification": common,
-            "android": .object(KeySchema(["data": .object(.anything), "notification": android])),
-            "android_v2": .object(
-                KeySchema([
-                    "data": .object(.anything), "remote_notification": .object(KeySchema(["notification": second])),
-                ])),
+            "condition": .unchecked(.text), "data": data, "notification": common,
+            "android": .object(KeySchema(["data": data, "notification": android])), "android_v2": androidV2,
+            "androidV2": androidV2,
             "webpush": .object(
                 KeySchema([
                     "headers": headers, "data": .object(.anything), "notification": web,
