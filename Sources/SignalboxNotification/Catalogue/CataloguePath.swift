@@ -16,10 +16,12 @@ final class CataloguePath: @unchecked Sendable, Equatable {
         case anywhere, apns, fcm, payload
 
         /// True when a path of this scope searches an object with the keys of a platform. Objects of no platform may
-        /// contain any platform's keys.
+        /// contain any platform's keys, and so may web pushes.
         func admits(_ layer: VendorFields.Reserved) -> Bool {
             switch (self, layer) {
-            case (.anywhere, _), (.apns, .apns), (.fcm, .fcm), (.apns, .none), (.fcm, .none): true
+            case (.anywhere, _), (.apns, .apns), (.fcm, .fcm), (.apns, .none), (.fcm, .none), (.apns, .webPush),
+                (.fcm, .webPush):
+                true
             case (.apns, .fcm), (.fcm, .apns), (.payload, _): false
             }
         }

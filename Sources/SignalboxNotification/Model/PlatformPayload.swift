@@ -24,9 +24,11 @@ package enum Envelope: String, Sendable, CaseIterable {
     case fcmWrapper = "fcm-wrapper"
     /// A request to Amazon Device Messaging.
     case adm
+    /// A declarative web push, which a browser shows without a service worker.
+    case webPush = "web-push"
     /// In-app messages with the events that trigger them, as a vendor's backend sends them to its SDK.
     case inApp = "in-app"
-    /// Any other object: web push bodies, in-app content.
+    /// Any other object: bodies of web pushes for service workers, in-app content.
     case other
 }
 
@@ -35,7 +37,7 @@ package enum Envelope: String, Sendable, CaseIterable {
 /// Its values are views into ``parser``'s buffers, so a payload is valid only until that parser is reset. Not
 /// copyable, so that no copy outlives the function that opened it.
 package struct PlatformPayload: ~Copyable {
-    /// `unknown` for ADM, in-app messages, messages to Expo's service and objects without a push service.
+    /// `unknown` for ADM, web push, in-app messages, messages to Expo's service and objects without a push service.
     package internal(set) var platform: Platform
     /// The form in which the payload came.
     package let envelope: Envelope
@@ -113,7 +115,7 @@ struct VendorFields {
     /// The platform whose own keys are mixed with the vendor's keys in one object.
     enum Reserved: Sendable {
         /// `none`: every key is a vendor's or the app's.
-        case none, apns, fcm
+        case none, apns, fcm, webPush
     }
 
     /// One object, and the platform that owns some of its keys.
@@ -196,13 +198,16 @@ struct VendorFields {
 
 extension VendorFields.Reserved {
     /// True for a key that the platform owns in such an object: `aps`; `google.*`, `gcm.*`, `from`, `collapse_key` and
-    /// `message_type` (firebase-android-sdk, Constants.java, `extractDeveloperDefinedPayload`).
+    /// `message_type` (firebase-android-sdk, Constants.java, `extractDeveloperDefinedPayload`); those of a declarative
+    /// push message.
     func contains(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         switch self {
         case .none: false
         case .apns: key.equals("aps") || key.equals("fcm_options") || Self.isFirebase(key)
         case .fcm:
             Self.isFirebase(key) || key.equals("from") || key.equals("collapse_key") || key.equals("message_type")
+        case .webPush:
+            key.equals("web_push") || key.equals("notification") || key.equals("app_badge") || key.equals("mutable")
         }
     }
 

@@ -30,6 +30,7 @@ package enum Platforms {
     private static func open(_ arrival: Arrival) -> PlatformPayload {
         if arrival.isAPNsThroughFCM { return arrival.apns(.apnsThroughFCM) }
         if arrival.isAPNs { return arrival.apns(.apns) }
+        if arrival.isDeclarativePush { return arrival.declarativePush() }
         if arrival.isInApp { return arrival.inApp() }
         if arrival.fcmMessage != nil { return arrival.fcmV1() }
         if arrival.isADM { return arrival.adm() }

@@ -15,6 +15,7 @@ enum PlainReading {
             notification.readAPS(payload.aps, in: parser)
             notification.addMedia(payload.root["fcm_options"]?["image"], as: .attachment, kind: .image)
         case .fcmV1: notification.readMessage(payload)
+        case .webPush: notification.readWebPush(payload)
         case .fcmLegacy, .fcmData, .fcmExtras, .fcmWrapper, .adm, .other, .inApp:
             notification.readBlocks(payload.notifications, in: parser)
         }
@@ -61,7 +62,7 @@ extension PushNotification {
         switch payload.envelope {
         // Envelopes without keys of a push service.
         case .fcmData, .inApp, .other: return false
-        case .apns, .apnsThroughFCM, .fcmV1, .fcmLegacy, .fcmExtras, .fcmWrapper, .adm: break
+        case .apns, .apnsThroughFCM, .fcmV1, .fcmLegacy, .fcmExtras, .fcmWrapper, .adm, .webPush: break
         }
         var isReplaced = false
         payload.forEachPlainText { if !content.shows($0) { isReplaced = true } }
@@ -119,6 +120,7 @@ extension PlainReading {
         switch payload.envelope {
         case .apns: "aps"
         case .adm: "adm"
+        case .webPush: "web_push"
         default: payload["fcm"] == nil ? "fcm" : "gcm.request"
         }
     }
@@ -133,6 +135,7 @@ extension PlainReading {
         case .fcmLegacy, .fcmWrapper: (payload.root, legacy)
         case .fcmExtras: (payload.root, extras)
         case .adm: (payload.root, adm)
+        case .webPush: (payload.root, webPush)
         case .fcmData, .inApp, .other: nil
         }
     }
