@@ -113,6 +113,12 @@ package final class JSONParser {
         return try parse(text, foundIn: string)
     }
 
+    /// Parses a JSON text that a string of another document contains in another encoding. The result is cached and
+    /// located as that of ``parseText(in:)``. `text`: is copied.
+    package func parse(_ text: [UInt8], foundIn string: JSONValue) throws(JSONError) -> JSONValue {
+        try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in try parse(bytes, foundIn: string) }
+    }
+
     /// The result of ``parseText(in:)`` for a string; nil if the string has not been parsed since the last reset.
     /// Linear in the number of parsed texts, at most ``Limits/documents``.
     package func opened(_ string: JSONValue) -> JSONValue? {

@@ -64,10 +64,10 @@ import Testing
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"titel":"/t"}}]"#, "/0/fields/titel",
-            #"there is no "titel" here; known here: title, subtitle, body, sound, badge, "#
+            #"there is no "titel" here; known here: title, subtitle, body, sound, badge, interruptionLevel, "#
                 + "channel, category, tag, vendorKind, link, webView, richContent, word, arguments, secrets, tokens, "
-                + "custom, types, links, linkPrefix, defaultSound, media, buttons, carousel, campaign, schedule, "
-                + "shown, alert, silent, control, liveActivity, ignored"
+                + "custom, base64, types, links, linkPrefix, defaultSound, media, buttons, carousel, campaign, schedule, "
+                + "shown, alert, silent, control, liveActivity, ignored, trimmed"
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"title":"/*/*"}}]"#, "/0/fields/title",
@@ -86,6 +86,14 @@ import Testing
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"buttons":{"title":"/t"}}}]"#,
             "/0/fields/buttons", #"buttons need a "list", or a "title" with {i} in its path"#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"buttons":{"list":"/b","fixedId":"x"}}}]"#,
+            "/0/fields/buttons", #""fixedId" is for a single button; leave out the "list""#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"buttons":{"list":"/b","joins":1}}}]"#,
+            "/0/fields/buttons/joins", "this must be true or false"
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"media":{"role":"hero"}}}]"#,

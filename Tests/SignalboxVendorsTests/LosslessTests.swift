@@ -22,10 +22,13 @@ import Testing
     }
 
     /// If texts override each other, the event contains the shown one; if a key is repeated, the last value. It
-    /// contains a topic and a link without the prefix of their names. It never contains Sendbird's session key.
+    /// contains a topic and a link without the prefix of their names, a link without the white space around it, and
+    /// the decoded members of a text in Base64. It never contains Sendbird's session key.
     private static let overridden: Set<String> = [
         "unknown/repeated-keys", "unknown/fcm-android-first", "webengage/wrapped-link-fcm-data",
-        "sendbird/session-key-fcm-data", "sendbird/session-key-apns",
+        "sendbird/session-key-fcm-data", "sendbird/session-key-apns", "onesignal/link-with-spaces-fcm-data",
+        "onesignal/link-with-spaces-apns", "notifly/link-with-spaces-fcm-data", "attentive/picture-fcm-data",
+        "attentive/picture-in-url-alphabet-fcm-data",
     ]
 
     private func lost(of payload: [UInt8], in read: Normalised) throws -> [String] {
@@ -44,7 +47,7 @@ import Testing
         "Synerise", "com.sourse.notification", "xnpe_platform", "DENGAGE", "intercom_sdk", "SFMC", "sfmc", "Sfmc",
         "static-content", "dynamic-content", "stream.chat", "open", "single-image", "carousel", "PORTRAIT", "LANDSCAPE",
         "d", "jpg", "png", "gif", "mp3", "mp4", "image", "text", "none", "custom", "textInput", "silent_push",
-        "Smartech", "orcl", "ORCL", "jpeg", "DELETE", "delete", "auth-required",
+        "Smartech", "orcl", "ORCL", "jpeg", "DELETE", "delete", "auth-required", "8030",
     ]
 
     /// Parts of keys for times, which the event writes as RFC 3339, and for numbers, which it writes in its own form.

@@ -84,6 +84,8 @@ struct CatalogueFields: Sendable {
     var defaultSound: CatalogueCondition?
     /// A number of 0 or more; relative badges are not read.
     var badge: CataloguePaths = []
+    /// The interruption level of Apple's notifications, in Apple's words.
+    var interruptionLevel: CataloguePaths = []
     /// Android's notification channel.
     var channel: CataloguePaths = []
     /// The identifier of a set of buttons that the app defines.
@@ -97,9 +99,13 @@ struct CatalogueFields: Sendable {
     /// Precedes a percent-encoded link, also of buttons and pictures. Links that do not begin with it are used as they
     /// are. Nil for a vendor that does not wrap links.
     var linkPrefix: String?
+    /// If any of these holds, white space around links is removed, also of buttons and pictures.
+    var trimsLinks: [CatalogueCondition] = []
+    /// Strings with the Base64 of a JSON text. Paths continue inside them, as in a string with a JSON text.
+    var base64: CataloguePaths = []
     /// Every field is read; each consists of alternatives.
     var media: [MediaField] = []
-    /// The first field with a button counts.
+    /// The first field with a button counts, and those that ``ButtonsField/joins`` adds to it.
     var buttons: [ButtonsField] = []
     /// The first field with a picture counts.
     var carousel: [CarouselField] = []
@@ -141,8 +147,8 @@ struct CatalogueFields: Sendable {
         var first = 0
     }
 
-    /// Buttons: the elements of a list or object, or parts whose keys count up. Paths lead from the element. Elements
-    /// beyond ``most`` are dropped, as the SDK drops them.
+    /// Buttons: the elements of a list or object, parts whose keys count up, or a single one. Paths lead from the
+    /// element, or from the payload. Elements beyond ``most`` are dropped, as the SDK drops them.
     struct ButtonsField: Sendable {
         /// The list or object; empty for parts whose keys count up.
         var list: CataloguePaths = []
@@ -150,6 +156,10 @@ struct CatalogueFields: Sendable {
         var first = 0
         /// The most buttons that the vendor's SDK shows.
         var most = longestList
+        /// The buttons follow those of the fields before it; otherwise a field is read only if there is none yet.
+        var joins = false
+        /// The identifier of a single button, which the vendor's SDK defines. Not for a list.
+        var fixedIdentifier: String?
         /// Values that the SDK requires of a button.
         var needs: CataloguePaths = []
         /// The SDK does not show a button if all conditions of one of these lists hold for it.
@@ -175,8 +185,10 @@ struct CatalogueFields: Sendable {
             if list.isEmpty { title.isEmpty ? identifier : title } else { list }
         }
 
-        /// True with a list, or with parts whose keys count up.
-        var hasElements: Bool { !list.isEmpty || title.isCounted || identifier.isCounted }
+        /// True with a list, with parts whose keys count up, or for a single button.
+        var hasElements: Bool {
+            !list.isEmpty || title.isCounted || identifier.isCounted || (fixedIdentifier != nil && !title.isEmpty)
+        }
     }
 
     /// A path that is not read while a condition holds.
@@ -236,9 +248,10 @@ extension CatalogueFields {
     /// rules.
     mutating func ignore(_ path: CataloguePath) {
         for field in [
-            \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.channel, \.category, \.tag, \.vendorKind,
-            \.tap.link, \.tap.webView, \.tap.richContent, \.tap.word, \.tap.arguments, \.campaign.id, \.campaign.name,
-            \.campaign.type, \.campaign.variant, \.campaign.messageId, \.notBefore, \.notAfter, \.custom,
+            \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.interruptionLevel, \.channel, \.category,
+            \.tag, \.vendorKind, \.tap.link, \.tap.webView, \.tap.richContent, \.tap.word, \.tap.arguments,
+            \.campaign.id, \.campaign.name, \.campaign.type, \.campaign.variant, \.campaign.messageId, \.notBefore,
+            \.notAfter, \.custom,
         ] { self[keyPath: field].remove(through: path) }
         for position in media.indices { media[position].url.remove(through: path) }
         for position in buttons.indices { buttons[position].list.remove(through: path) }

@@ -25,13 +25,14 @@ extension CatalogueForm {
             CatalogueFields(), from: value,
             [
                 "title": \.title, "subtitle": \.subtitle, "body": \.body, "sound": \.sound, "badge": \.badge,
-                "channel": \.channel, "category": \.category, "tag": \.tag, "vendorKind": \.vendorKind,
-                "link": \.tap.link, "webView": \.tap.webView, "richContent": \.tap.richContent, "word": \.tap.word,
-                "arguments": \.tap.arguments, "secrets": \.secrets, "tokens": \.tokens, "custom": \.custom,
+                "interruptionLevel": \.interruptionLevel, "channel": \.channel, "category": \.category, "tag": \.tag,
+                "vendorKind": \.vendorKind, "link": \.tap.link, "webView": \.tap.webView,
+                "richContent": \.tap.richContent, "word": \.tap.word, "arguments": \.tap.arguments,
+                "secrets": \.secrets, "tokens": \.tokens, "custom": \.custom, "base64": \.base64,
             ],
             and: [
                 "types", "links", "linkPrefix", "defaultSound", "media", "buttons", "carousel", "campaign", "schedule",
-                "shown", "alert", "silent", "control", "liveActivity", "ignored",
+                "shown", "alert", "silent", "control", "liveActivity", "ignored", "trimmed",
             ])
         guard var fields = filled else { return CatalogueFields() }
         fields.tap.types = types("types", of: value)
@@ -43,6 +44,7 @@ extension CatalogueForm {
         for carousel in objects("carousel", of: value) { fields.carousel.append(self.carousel(carousel)) }
         if let campaign = value["campaign"] { fields.campaign = self.campaign(campaign) }
         if let schedule = value["schedule"] { readSchedule(schedule, &fields) }
+        fields.trimsLinks = conditions("trimmed", of: value)
         fields.shown = conditions("shown", of: value)
         fields.alert = conditions("alert", of: value)
         fields.silent = conditions("silent", of: value)
@@ -80,19 +82,25 @@ extension CatalogueForm {
         return media
     }
 
-    /// A field of buttons. Requires a list, or a counted path of the title.
+    /// A field of buttons. Requires a list, a counted path of the title, or a fixed identifier next to a title.
     private mutating func buttons(_ value: JSONValue) -> CatalogueFields.ButtonsField {
         let table: PathTable<CatalogueFields.ButtonsField> = [
             "list": \.list, "needs": \.needs, "id": \.identifier, "title": \.title, "link": \.tap.link,
             "word": \.tap.word, "arguments": \.tap.arguments, "inputButton": \.inputButton,
             "placeholder": \.placeholder,
         ]
-        let others = ["first", "most", "drops", "types", "links", "options", "textInput"]
+        let others = ["first", "most", "joins", "fixedId", "drops", "types", "links", "options", "textInput"]
         guard var buttons = filled(.init(), from: value, table, and: others) else { return .init() }
         buttons.tap.types = types("types", of: value)
         buttons.tap.links = types("links", of: value)
         buttons.first = whole("first", of: value, in: 0...1) ?? 0
         buttons.most = whole("most", of: value, in: 1...longestList) ?? longestList
+        buttons.joins = flag("joins", of: value)
+        buttons.fixedIdentifier = value["fixedId"].flatMap { text($0) }
+        if buttons.fixedIdentifier != nil {
+            buttons.most = 1
+            if !buttons.list.isEmpty { record(value, "\"fixedId\" is for a single button; leave out the \"list\"") }
+        }
         if let drops = value["drops"] { buttons.drops = list(drops).map { self.drop($0) } }
         if let options = value["options"] { buttons.options = self.options(options) }
         buttons.textInput = value["textInput"].flatMap { condition($0) }
@@ -140,10 +148,7 @@ extension CatalogueForm {
             "id": \.id, "name": \.name, "type": \.type, "variant": \.variant, "messageId": \.messageId,
         ]
         guard var campaign = filled(.init(), from: value, table, and: ["numeric"]) else { return .init() }
-        if let numeric = value["numeric"] {
-            campaign.isNumeric = numeric.bool ?? false
-            if numeric.bool == nil { record(numeric, "this must be true or false") }
-        }
+        campaign.isNumeric = flag("numeric", of: value)
         return campaign
     }
 

@@ -162,6 +162,13 @@ extension CatalogueForm {
         return nil
     }
 
+    /// A boolean; false without the key, and with a mistake for any other value.
+    mutating func flag(_ key: StaticString, of object: JSONValue) -> Bool {
+        guard let value = object[key] else { return false }
+        if value.bool == nil { record(value, "this must be true or false") }
+        return value.bool ?? false
+    }
+
     /// One path; records a mistake for any other value. A path with more than one `*` is recorded as a mistake and
     /// returned.
     mutating func path(_ value: JSONValue) -> CataloguePath? {

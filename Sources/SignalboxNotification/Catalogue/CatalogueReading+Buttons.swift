@@ -2,18 +2,20 @@ import SignalboxJSON
 
 /// Buttons of a notification: listed, or with keys that count up.
 extension CatalogueReading {
-    /// Reads the first field with a button. The buttons define a dynamic category under the name that the payload
-    /// gives, if any.
+    /// Reads the first field with a button, and the fields after it that join it. The buttons define a dynamic category
+    /// under the name that the payload gives, if any.
     mutating func readButtons(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        var buttons: [Category.Button] = []
         for position in fields.buttons.indices {
-            guard payload.mayHave(fields.buttons[position].source) else { continue }
+            guard buttons.isEmpty || fields.buttons[position].joins,
+                payload.mayHave(fields.buttons[position].source)
+            else { continue }
             let field = fields.buttons[position]
-            let buttons =
+            buttons +=
                 field.list.isEmpty
                 ? countedButtons(field, payload) : listedButtons(field, payload, &notification)
-            guard !buttons.isEmpty else { continue }
-            return notification.defineCategory(buttons, named: notification.category?.identifier)
         }
+        notification.defineCategory(buttons, named: notification.category?.identifier)
     }
 
     /// The buttons of a list or object, up to the number that the SDK shows.
@@ -67,7 +69,8 @@ extension CatalogueReading {
         let action = tap(field.tap, find) ?? Action(.openApp)
         var options: Category.Options = []
         for (option, condition) in field.options where holds(condition, find) { options.insert(option) }
-        let identifier = takeText(field.identifier, find) ?? key ?? names.next(for: action, title: title)
+        let identifier =
+            takeText(field.identifier, find) ?? field.fixedIdentifier ?? key ?? names.next(for: action, title: title)
         var button = Category.Button(identifier: identifier, title: title, action: action, options: options)
         if let condition = field.textInput, holds(condition, find) {
             button.textInput = .init(

@@ -18,8 +18,9 @@ extension CatalogueReading {
                 let type = field.type.isEmpty ? nil : contentType(field.type, payload)
                 for link in links {
                     consumed.insert(link)
-                    guard let url = link.text, known.insert(url) else { continue }
-                    notification.addMedia(link, as: field.role, contentType: type)
+                    guard let text = link.text else { continue }
+                    let url = trimsLinks ? text.trimmed : text
+                    if known.insert(url) { notification.addMedia(at: url, as: field.role, contentType: type) }
                 }
             }
         }
@@ -35,8 +36,8 @@ extension CatalogueReading {
         for path in paths.all {
             var links: [JSONValue] = []
             for value in payload.values(at: path, count: count, by: path.isCounted ? members : nil) {
-                if value.isWebLink { links.append(value) }
-                links += value.elements.prefix(longestList).filter(\.isWebLink)
+                if value.isWebLink(trimmed: trimsLinks) { links.append(value) }
+                links += value.elements.prefix(longestList).filter { $0.isWebLink(trimmed: trimsLinks) }
             }
             if !links.isEmpty { return Array(links.prefix(longestList)) }
         }
@@ -110,8 +111,10 @@ extension CatalogueReading {
         _ field: CatalogueFields.CarouselField, _ notification: inout PushNotification,
         _ find: (CataloguePath) -> JSONValue?
     ) -> PushNotification.Carousel.Item? {
-        let url = take(field.url, find, where: \.isWebLink)
-        guard let media = notification.addMedia(url, as: .carousel) else { return nil }
+        let trims = trimsLinks
+        let url = take(field.url, find, where: { $0.isWebLink(trimmed: trims) })?.text
+        guard let url else { return nil }
+        let media = notification.addMedia(at: trims ? url.trimmed : url, as: .carousel)
         return .init(
             caption: takeText(field.caption, find), subcaption: takeText(field.subcaption, find),
             url: takeLink(field.link, find), media: media)
@@ -120,8 +123,12 @@ extension CatalogueReading {
 
 extension JSONValue {
     /// True for a text that begins with `http://` or `https://`. SDKs look up other texts among the app's own pictures,
-    /// or complete them with an address of the vendor.
-    fileprivate var isWebLink: Bool { utf8?.isWebLink ?? false }
+    /// or complete them with an address of the vendor. `trimmed`: white space before the link does not count.
+    fileprivate func isWebLink(trimmed: Bool) -> Bool {
+        guard let utf8 else { return false }
+        guard trimmed else { return utf8.isWebLink }
+        return UnsafeBufferPointer(rebasing: utf8.drop { $0 <= UInt8(ascii: " ") }).isWebLink
+    }
 
     /// Compared without case.
     fileprivate var isOrientation: Bool {

@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxJSON
 
 /// Reads a payload along the paths of an entry, and records the consumed values, so that the event keeps the rest.
@@ -15,9 +14,15 @@ struct CatalogueReading {
     private(set) lazy var members = JSONMemberTable()
     /// True once a title, subtitle or body of the vendor replaced that of the push service.
     private var replacesTexts = false
+    /// True if the vendor's SDK removes white space around links.
+    let trimsLinks: Bool
 
-    /// A reading serves one payload. Removes the paths that it ignores.
+    /// A reading serves one payload. Opens the texts that it decodes, and removes the paths that it ignores.
     init(of entry: CatalogueEntry, in payload: borrowing PlatformPayload) {
+        if payload.mayHave(entry.fields.base64) {
+            for path in entry.fields.base64.all { payload.openBase64(at: path) }
+        }
+        trimsLinks = entry.fields.trimsLinks.contains { $0.holds(in: payload) }
         let ignored = entry.fields.ignored
         let rules = ignored.indices.filter { ignored[$0].condition.holds(in: payload) }
         self.entry = rules.isEmpty ? entry : entry.ignoring(rules)
@@ -89,18 +94,6 @@ struct CatalogueReading {
         take(paths, find, where: \.hasScalarText)?.scalarText
     }
 
-    /// The same for a link, without the vendor's prefix.
-    mutating func takeLink(_ paths: CataloguePaths, _ find: (CataloguePath) -> JSONValue?) -> String? {
-        takeText(paths, find).map { unwrapped($0) }
-    }
-
-    /// The link itself if it is percent-encoded after ``CatalogueFields/linkPrefix``; otherwise the same text.
-    private func unwrapped(_ link: String) -> String {
-        guard let prefix = fields.linkPrefix?.utf8, link.utf8.starts(with: prefix) else { return link }
-        let inner = String(Substring(link.utf8.dropFirst(prefix.count))).removingPercentEncoding ?? ""
-        return inner.isEmpty ? link : inner
-    }
-
     /// Consumes the value of a condition that holds and determines it; false if the condition does not hold.
     @discardableResult
     private mutating func consume(_ condition: CatalogueCondition, in payload: borrowing PlatformPayload) -> Bool {
@@ -128,6 +121,9 @@ struct CatalogueReading {
         if let sound = takeText(fields.sound, in: payload) {
             let isDefault = fields.defaultSound?.holds(in: payload) ?? false
             notification.content.sound = isDefault ? "default" : sound
+        }
+        if let level = takeText(fields.interruptionLevel, in: payload) {
+            notification.content.interruptionLevel = level
         }
         let badge = take(fields.badge, in: payload, where: \.isCount)
         if let badge = badge?.number { notification.content.badge = badge }
@@ -247,49 +243,6 @@ struct CatalogueReading {
             notification.warn(code("date-expected"), "A date is expected here.", at: value, in: payload.parser)
         }
         return nil
-    }
-
-    // MARK: Taps
-
-    /// The effect of a tap on the notification itself.
-    private mutating func tap(_ payload: borrowing PlatformPayload) -> Action? {
-        guard
-            payload.mayHave(fields.tap.word) || payload.mayHave(fields.tap.webView) || payload.mayHave(fields.tap.link)
-                || payload.mayHave(fields.tap.richContent)
-        else { return nil }
-        return tap(fields.tap) { payload.value(at: $0) }
-    }
-
-    /// The effect of a tap: the meaning of the vendor's word, otherwise that of the link; nil without both. `find`
-    /// returns the value at a path. Consumes the word, and the link if it decides the action.
-    mutating func tap(_ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?) -> Action? {
-        var action = tapWithoutArguments(tap, find)
-        if action?.type == .custom, let arguments = take(tap.arguments, find, where: \.isObject) {
-            action?.arguments = JSONText(arguments)
-        }
-        return action
-    }
-
-    /// Determines the type and the value. A word that opens the app or closes the notification needs no link. A link
-    /// with a meaning of its own stays in the action: as its value, or as the vendor's word for it.
-    private mutating func tapWithoutArguments(_ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?) -> Action? {
-        let word = takeText(tap.word, find)
-        let type = word.flatMap { tap.types[$0] ?? (tap.types.isEmpty ? nil : .custom) }
-        if let type, type == .openApp || type == .dismiss { return Action(type, vendorType: word) }
-        if let link = take(tap.webView, find, where: \.hasText)?.text {
-            return .opening(link, inWebView: true, vendorType: word)
-        }
-        if let type, type != .openUrl, type != .deepLink {
-            return Action(type, value: takeLink(tap.link, find), vendorType: word)
-        }
-        if let link = take(tap.link, find, where: \.hasText)?.text {
-            guard let type = tap.links[link] else { return .opening(unwrapped(link), vendorType: word) }
-            let isComplete = type == .openApp || type == .dismiss
-            return isComplete ? Action(type, vendorType: link) : Action(type, value: link, vendorType: word)
-        }
-        let message = takeText(tap.richContent, find)
-        if let message { return Action(.richContent, value: message, vendorType: word) }
-        return word.map { Action(type == nil ? .custom : .openApp, vendorType: $0) }
     }
 }
 

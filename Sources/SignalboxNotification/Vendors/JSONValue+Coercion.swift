@@ -100,11 +100,16 @@ extension JSONParser {
         return value.firstMark == UInt8(ascii: "{") ? opening(value) : nil
     }
 
-    /// An object or list, or the one whose JSON text a string contains.
+    /// An object or list, or the one whose JSON text a string contains, as Base64 if ``open(_:as:)`` has decoded it.
     func container(_ value: JSONValue) -> JSONValue? {
         if value.isObject || value.isArray { return value }
-        guard let mark = value.firstMark, mark == UInt8(ascii: "{") || mark == UInt8(ascii: "[") else { return nil }
-        return opening(value)
+        guard let mark = value.firstMark else { return nil }
+        return mark == UInt8(ascii: "{") || mark == UInt8(ascii: "[") ? opening(value) : opened(value)
+    }
+
+    /// Parses the JSON text that a string contains in another encoding. Without effect on a text that is not JSON.
+    func open(_ string: JSONValue, as text: [UInt8]) {
+        do { _ = try parse(text, foundIn: string) } catch { return }
     }
 
     /// The strings of a list, or of a list that is JSON text in a string, as FCM's localisation arguments are. Any

@@ -43,7 +43,14 @@ extension PushNotification {
     mutating func addMedia(
         _ url: JSONValue?, as role: Media.Role, contentType: String? = nil, kind: MediaKind.Family? = nil
     ) -> Int? {
-        guard let url = url?.text else { return nil }
+        url?.text.map { addMedia(at: $0, as: role, contentType: contentType, kind: kind) }
+    }
+
+    /// The same for a URL that is not empty.
+    @discardableResult
+    mutating func addMedia(
+        at url: String, as role: Media.Role, contentType: String? = nil, kind: MediaKind.Family? = nil
+    ) -> Int {
         media.append(Media(url: url, role: role, contentType: contentType, announced: kind))
         return media.count - 1
     }
