@@ -99,7 +99,7 @@ test: deps-test
 	$(RECORDING) ./.ci/tests end-to-end
 	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-console verify test-pages
 
-# What the tests recorded, and the examples, for the reference libraries; the metrics and the API of a gateway. verify
+# Reference libraries read what the tests recorded, and the examples; others check the metrics and the API. verify
 # needs the products and the records of the last make test.
 verify: deps-test
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/{Accept,Forward,InApp}/Schemas/*.json .build/events.ndjson
