@@ -84,9 +84,10 @@ let package = Package(
         .target(
             name: "SignalboxSQLite",
             dependencies: [
-                "CSQLite", "SignalboxInApp", "SignalboxNotification", "SignalboxStore",
+                "CResources", "CSQLite", "SignalboxInApp", "SignalboxNotification", "SignalboxStore",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
+            exclude: ["Schema/migrations-1.sql", "Schema/migrations-2.sql"],
             swiftSettings: strict),
         .target(
             name: "SignalboxPostgres",

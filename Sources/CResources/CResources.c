@@ -60,6 +60,18 @@ static const unsigned char least_json[] = {
 };
 RETURN(sb_least_json, least_json)
 
+// SignalboxSQLite
+
+static const unsigned char migrations_1_sql[] = {
+#embed "../SignalboxSQLite/Schema/migrations-1.sql" suffix(, 0)
+};
+RETURN(sb_migrations_1_sql, migrations_1_sql)
+
+static const unsigned char migrations_2_sql[] = {
+#embed "../SignalboxSQLite/Schema/migrations-2.sql" suffix(, 0)
+};
+RETURN(sb_migrations_2_sql, migrations_2_sql)
+
 // SignalboxGateway
 
 static const unsigned char notification_1_json[] = {

@@ -22,6 +22,10 @@ const char *_Nonnull sb_patterns_json(void);
 const char *_Nonnull sb_whole_json(void);
 const char *_Nonnull sb_least_json(void);
 
+// SignalboxSQLite
+const char *_Nonnull sb_migrations_1_sql(void);
+const char *_Nonnull sb_migrations_2_sql(void);
+
 // SignalboxGateway
 const char *_Nonnull sb_notification_1_json(void);
 const char *_Nonnull sb_interaction_1_json(void);
