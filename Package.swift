@@ -91,7 +91,10 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "SignalboxPostgres",
-            dependencies: ["CPostgres", "SignalboxInApp", "SignalboxNotification", "SignalboxStore"],
+            dependencies: ["CPostgres", "CResources", "SignalboxInApp", "SignalboxNotification", "SignalboxStore"],
+            exclude: [
+                "Schema/core.sql", "Schema/operators.sql", "Schema/media.sql", "Schema/inapp.sql", "Schema/copies.sql",
+            ],
             swiftSettings: strict),
         .target(
             name: "SignalboxGateway",

@@ -72,6 +72,33 @@ static const unsigned char migrations_2_sql[] = {
 };
 RETURN(sb_migrations_2_sql, migrations_2_sql)
 
+// SignalboxPostgres
+
+static const unsigned char core_sql[] = {
+#embed "../SignalboxPostgres/Schema/core.sql" suffix(, 0)
+};
+RETURN(sb_core_sql, core_sql)
+
+static const unsigned char operators_sql[] = {
+#embed "../SignalboxPostgres/Schema/operators.sql" suffix(, 0)
+};
+RETURN(sb_operators_sql, operators_sql)
+
+static const unsigned char media_sql[] = {
+#embed "../SignalboxPostgres/Schema/media.sql" suffix(, 0)
+};
+RETURN(sb_media_sql, media_sql)
+
+static const unsigned char inapp_sql[] = {
+#embed "../SignalboxPostgres/Schema/inapp.sql" suffix(, 0)
+};
+RETURN(sb_inapp_sql, inapp_sql)
+
+static const unsigned char copies_sql[] = {
+#embed "../SignalboxPostgres/Schema/copies.sql" suffix(, 0)
+};
+RETURN(sb_copies_sql, copies_sql)
+
 // SignalboxGateway
 
 static const unsigned char notification_1_json[] = {

@@ -26,6 +26,13 @@ const char *_Nonnull sb_least_json(void);
 const char *_Nonnull sb_migrations_1_sql(void);
 const char *_Nonnull sb_migrations_2_sql(void);
 
+// SignalboxPostgres
+const char *_Nonnull sb_core_sql(void);
+const char *_Nonnull sb_operators_sql(void);
+const char *_Nonnull sb_media_sql(void);
+const char *_Nonnull sb_inapp_sql(void);
+const char *_Nonnull sb_copies_sql(void);
+
 // SignalboxGateway
 const char *_Nonnull sb_notification_1_json(void);
 const char *_Nonnull sb_interaction_1_json(void);

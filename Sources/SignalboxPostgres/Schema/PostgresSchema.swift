@@ -1,3 +1,4 @@
+internal import CResources
 import Foundation
 
 /// The tables, and the migrations of older databases. Times are `bigint`, in milliseconds since 1970. Texts compare by
@@ -16,8 +17,10 @@ enum PostgresSchema {
     /// The oldest version that may write tables of this version.
     private static let minWriter = 1
 
-    /// The tables of the first release.
-    private static let first = core + operators + media + inApp + copies
+    /// The tables of the first release: the statements of the files in `Schema/`. The last line of a statement, and no
+    /// other line, ends with a semicolon.
+    private static let first = [sb_core_sql(), sb_operators_sql(), sb_media_sql(), sb_inapp_sql(), sb_copies_sql()]
+        .flatMap { String(cString: $0).split(separator: ";\n").map { String($0) } }
     /// Leases get numbers of their own, and nodes tell their lanes.
     private static let second = [
         // The number of the last lease. It never goes back, unlike `begun`: a lease that is returned counts no attempt.
