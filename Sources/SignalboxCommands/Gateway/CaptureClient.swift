@@ -18,11 +18,7 @@ package struct CaptureRequest: Sendable {
 
     /// Nil unless the text is one JSON object. The gateway reads the pattern itself.
     static func pattern(_ text: [UInt8]) -> [UInt8]? {
-        let parser = JSONParser()
-        return withExtendedLifetime(parser) {
-            guard let root = try? parser.parse(text), root.isObject else { return nil }
-            return JSONText(root).bytes
-        }
+        JSONParser.read(text) { $0.isObject ? JSONText($0).bytes : nil }
     }
 
     var body: [UInt8] {

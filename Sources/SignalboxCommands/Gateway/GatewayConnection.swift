@@ -48,13 +48,10 @@ extension OutboundReply {
     /// The reason of an answer that is a problem (RFC 9457) or names a `reason`. Without either member, a sentence with
     /// the status.
     var detail: String {
-        let parser = JSONParser()
-        return withExtendedLifetime(parser) {
-            guard let root = try? parser.parse(excerpt), root.isObject else {
-                return otherServerDetail
-            }
+        JSONParser.read(excerpt) { root in
+            guard root.isObject else { return nil }
             return root["detail"]?.string ?? root["reason"]?.string ?? "The gateway answered \(status)."
-        }
+        } ?? otherServerDetail
     }
 
     /// The sentence for an answer that no gateway gives.

@@ -5,23 +5,17 @@ import SignalboxJSON
 package enum LiveLine {
     /// One line of JSON: the name of the frame and its data. Data that is not JSON becomes a string.
     static func json(_ frame: ServerSentEvents.Frame) -> String {
-        let parser = JSONParser()
-        return withExtendedLifetime(parser) {
-            let data = (try? parser.parse(Array(frame.data.utf8))).map { JSONText($0) }
-            return JSONText.members { json in
-                json.member("frame", frame.name)
-                if let data { json.member("data", data) } else { json.member("data", frame.data) }
-            }
+        let data = JSONParser.read(Array(frame.data.utf8)) { JSONText($0) }
+        return JSONText.members { json in
+            json.member("frame", frame.name)
+            if let data { json.member("data", data) } else { json.member("data", frame.data) }
         }
     }
 
     /// One line for people. Control characters become spaces, because payloads are not trusted.
     static func text(_ frame: ServerSentEvents.Frame) -> String {
-        let parser = JSONParser()
-        return withExtendedLifetime(parser) {
-            guard let root = try? parser.parse(Array(frame.data.utf8)), root.isObject else {
-                return EventLine.printable(frame.data)
-            }
+        JSONParser.read(Array(frame.data.utf8)) { root in
+            guard root.isObject else { return nil }
             func value(_ name: String) -> String? { root.member(name)?.string }
             func number(_ name: String) -> String? { root.member(name).map { JSONText($0).string } }
             let parts: [String?] =
@@ -41,7 +35,7 @@ package enum LiveLine {
             guard frame.name != "gap" else { return text }
             let name = frame.name + String(repeating: " ", count: max(0, 11 - frame.name.count))
             return EventLine.printable("\(time(value("time") ?? value("at")))  \(name)  \(text)")
-        }
+        } ?? EventLine.printable(frame.data)
     }
 
     /// The names with commas between them, or `no route`.

@@ -107,11 +107,7 @@ package struct LiveTail: Sendable {
                 method: .get, url: "\(connection.address.root)/v1/vendors", headers: connection.headers(),
                 timeout: Self.listTime, keptBytes: Self.listBytes))
         guard reply.status == 200 else { throw Self.refusal(reply) }
-        let parser = JSONParser()
-        let known: [String]? = withExtendedLifetime(parser) {
-            guard let root = try? parser.parse(reply.excerpt), root.isObject else { return nil }
-            return root["known"]?.elements.compactMap(\.string)
-        }
+        let known = JSONParser.read(reply.excerpt) { $0["known"]?.elements.compactMap(\.string) }
         guard let known else { return }
         if let vendor = request.vendor { return try KnownNames.check(vendor: vendor, among: known) }
         FilterCheck.warnings(about: pattern, vendors: Set(known)).forEach(warn)

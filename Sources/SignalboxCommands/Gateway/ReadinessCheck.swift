@@ -31,10 +31,7 @@ package struct ReadinessCheck: Sendable {
 
     /// Whether a gateway that is ready gave the answer. Many web servers answer 200 to any path.
     private static func isReady(_ reply: OutboundReply) -> Bool {
-        let parser = JSONParser()
-        return withExtendedLifetime(parser) {
-            reply.status == 200 && (try? parser.parse(reply.excerpt))?["status"]?.string == "ready"
-        }
+        reply.status == 200 && JSONParser.read(reply.excerpt) { $0["status"]?.string } == "ready"
     }
 
     /// Asks once. A gateway that cannot be reached is not ready. Never throws; an interruption counts as not ready.

@@ -34,22 +34,17 @@ package struct SampleSender: Sendable {
             }
             throw reply.status == 404 ? CommandFailure.refused(reply.detail) : .incomplete(reply.detail)
         }
-        let parser = JSONParser()
-        return try withExtendedLifetime(parser) { () throws(CommandFailure) in
-            guard let root = try? parser.parse(reply.excerpt), root.isObject else {
-                throw .refused(
-                    "\(connection.address.root) answered 202, but not as a Signalbox gateway does; check the address.")
-            }
-            return JSONText(root)
+        guard let receipt = JSONParser.read(reply.excerpt, { $0.isObject ? JSONText($0) : nil }) else {
+            throw .refused(
+                "\(connection.address.root) answered 202, but not as a Signalbox gateway does; check the address.")
         }
+        return receipt
     }
 
     /// The receipt as a line: id, vendor and kind, destinations and routes. Control characters become spaces. `?`
     /// replaces an absent value.
     package static func line(_ receipt: JSONText) -> String {
-        let parser = JSONParser()
-        return withExtendedLifetime(parser) {
-            guard let root = try? parser.parse(receipt.bytes) else { return receipt.string }
+        receipt.withValue { root in
             func list(_ name: String) -> String {
                 (root.member(name)?.elements.compactMap(\.string) ?? []).joined(separator: ", ")
             }
@@ -57,6 +52,6 @@ package struct SampleSender: Sendable {
             return EventLine.printable(
                 "\(root["id"]?.string ?? "?")  \(root["vendor"]?.string ?? "?")/\(root["kind"]?.string ?? "?")  -> "
                     + (destinations.isEmpty ? "no destination" : "\(destinations)  (routes: \(list("routes")))"))
-        }
+        } ?? receipt.string
     }
 }

@@ -13,19 +13,13 @@ package enum SamplePayloads {
 
     /// Vendors with code first, then those of the catalogue in alphabetical order. The last one is `unknown`. Parsed
     /// once, when they are first needed. Traps for an embedded file that is not JSON.
-    package static let vendors: [Vendor] = {
-        let parser = JSONParser()
-        return withExtendedLifetime(parser) {
-            guard let root = try? parser.parse(Array(String(cString: sb_payloads_json()).utf8)) else {
-                preconditionFailure("The embedded payloads are not JSON.")
-            }
-            return root.members.map { name, kinds in
-                Vendor(
-                    name: String(decoding: name, as: UTF8.self),
-                    payloads: kinds.members.map { (String(decoding: $0, as: UTF8.self), JSONText($1)) })
-            }
+    package static let vendors: [Vendor] = JSONParser.read(embedded: sb_payloads_json()) { root in
+        root.members.map { name, kinds in
+            Vendor(
+                name: String(decoding: name, as: UTF8.self),
+                payloads: kinds.members.map { (String(decoding: $0, as: UTF8.self), JSONText($1)) })
         }
-    }()
+    }
 
     /// The payload of a vendor; the usual one without a kind. Throws for an unknown name, with the nearest one. A kind
     /// of another vendor is unknown too.

@@ -66,12 +66,8 @@ struct ConfigValues {
     /// Silently leaves out values beyond ``most``. A file that is not JSON has no values.
     init(_ files: [ConfigText]) {
         for (number, file) in files.enumerated() {
-            let parser = JSONParser()
-            withExtendedLifetime(parser) {
-                guard let root = try? parser.parse(file.bytes) else { return }
-                // Positions of unnamed routes are those of their file.
-                read(root, [], key: "", pointer: "", file: number)
-            }
+            // Positions of unnamed routes are those of their file.
+            _ = JSONParser.read(file.bytes) { read($0, [], key: "", pointer: "", file: number) }
         }
     }
 

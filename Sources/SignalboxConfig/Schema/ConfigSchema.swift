@@ -26,14 +26,6 @@ package enum ConfigSchema {
         return own.adding(patterns)
     }
 
-    /// The language of event patterns, which SignalboxRouting reads. Traps for a resource that is not JSON, which a
-    /// test would show.
-    private static var patterns: JSONNode {
-        let parser = JSONParser()
-        do throws(JSONError) {
-            return JSONNode(try parser.parse(Array(String(cString: sb_patterns_json()).utf8)))
-        } catch {
-            preconditionFailure("The schema of patterns is not JSON: \(error)")
-        }
-    }
+    /// The language of event patterns, which SignalboxRouting reads.
+    private static var patterns: JSONNode { JSONParser.read(embedded: sb_patterns_json()) { JSONNode($0) } }
 }

@@ -145,11 +145,9 @@ extension CaptureSelection.EventMatch {
 
     /// The part of the pattern at a pointer; the whole pattern if it has none there, as below `$or`.
     private func expected(at pointer: String) -> String {
-        let parser = JSONParser()
-        return withExtendedLifetime(parser) {
-            guard let root = try? parser.parse(text) else { return "the pattern" }
+        JSONParser.read(text) { root in
             let part = JSONPointer(pointer)?.value(in: root) ?? root
             return JSONText(part).string.beginning(ofScalars: Self.longest)
-        }
+        } ?? "the pattern"
     }
 }

@@ -22,11 +22,10 @@ extension PushVerdict {
 
     /// The verdict of a record; nil for one that is damaged. It has the parts that the sender receives.
     init?(_ stored: StoredAnswer) {
-        let parser = JSONParser()
-        let read = withExtendedLifetime(parser) { () -> PushVerdict? in
-            guard let root = try? parser.parse(stored.body), let host = root["host"]?.string,
-                let body = root["body"]?.string, let fields = root["headers"]
-            else { return nil }
+        let read = JSONParser.read(stored.body) { root -> PushVerdict? in
+            guard let host = root["host"]?.string, let body = root["body"]?.string, let fields = root["headers"] else {
+                return nil
+            }
             let isAccepted = (200..<300).contains(stored.status)
             var verdict = PushVerdict(host: host, outcome: isAccepted ? .accepted : .rejected, status: stored.status)
             verdict.headers = fields.members.compactMap { name, value in

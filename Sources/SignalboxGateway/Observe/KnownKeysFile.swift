@@ -24,13 +24,7 @@ struct KnownKeysFile: Sendable {
         }
         var limits = JSONParser.Limits()
         limits.bytes = Self.limit
-        let parser = JSONParser(limits: limits)
-        let snapshot = withExtendedLifetime(parser) { () -> KeyDrift.Snapshot? in
-            let root: JSONValue
-            do throws(JSONError) { root = try parser.parse(Array(data)) } catch { return nil }
-            return Self.snapshot(root)
-        }
-        guard let snapshot else { throw .unreadable }
+        guard let snapshot = JSONParser.read(Array(data), limits: limits, Self.snapshot) else { throw .unreadable }
         return snapshot
     }
 

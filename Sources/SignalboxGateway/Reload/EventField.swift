@@ -65,11 +65,9 @@ struct EventField: Sendable {
     static let byType: [String: EventField] = {
         var fields: [String: EventField] = [:]
         for name in EventSchema.names where name != "inapp" {
-            let parser = JSONParser()
-            guard let text = EventSchema.text(named: name), let root = try? parser.parse(text) else {
+            guard let text = EventSchema.text(named: name), let node = JSONParser.read(text, { JSONNode($0) }) else {
                 preconditionFailure("The schema \(name) is not JSON.")
             }
-            let node = withExtendedLifetime(parser) { JSONNode(root) }
             let event = field(of: node, in: node)
             for type in event.members["type"]?.words ?? [] { fields[type] = event }
         }

@@ -146,9 +146,6 @@ extension JSONText {
     /// Parses the text and calls `body` with its value, which is valid only inside `body`; nil if the text is too
     /// large or nested too deep for a parser.
     package func withValue<Result>(_ body: (JSONValue) -> Result?) -> Result? {
-        let parser = JSONParser()
-        return withExtendedLifetime(parser) {
-            do { return body(try parser.parse(bytes)) } catch { return nil }
-        }
+        JSONParser.read(bytes, body)
     }
 }

@@ -119,8 +119,7 @@ extension JSONWriter {
 
     /// JSON text as a value. A value that was cut is a string.
     private mutating func value(_ text: String) {
-        let parser = JSONParser()
-        let isWhole = withExtendedLifetime(parser) { (try? parser.parse(Array(text.utf8))) != nil }
+        let isWhole = JSONParser.read(Array(text.utf8)) { _ in true } ?? false
         if isWhole { raw(Array(text.utf8)) } else { string(text) }
     }
 }

@@ -55,29 +55,17 @@ struct ContentMask {
     /// The form of a value of a config, as JSON text. `pointer`: its location; every value within a pattern is
     /// hidden.
     static func configValue(_ text: String, at pointer: String) -> [UInt8] {
-        let parser = JSONParser()
-        return withExtendedLifetime(parser) {
-            .json { json in
-                do throws(JSONError) {
-                    let isPattern = pointer.split(separator: "/").contains { patterns.contains($0) }
-                    write(try parser.parse(Array(text.utf8)), isForeign: isPattern, into: &json)
-                } catch {
-                    // A value that was cut is not JSON.
-                    json.string(hidden)
-                }
-            }
+        let isPattern = pointer.split(separator: "/").contains { patterns.contains($0) }
+        let masked = JSONParser.read(Array(text.utf8)) { value in
+            [UInt8].json { write(value, isForeign: isPattern, into: &$0) }
         }
+        // A value that was cut is not JSON.
+        return masked ?? .json { $0.string(hidden) }
     }
 
     /// Nil for text that is not JSON, and for JSON that is not an object: the caller then shows none of it.
     private static func read(_ bytes: [UInt8], _ write: (JSONValue, inout JSONWriter) -> Void) -> [UInt8]? {
-        let parser = JSONParser()
-        return withExtendedLifetime(parser) {
-            let root: JSONValue
-            // The caller leaves out what cannot be read, rather than showing it.
-            do throws(JSONError) { root = try parser.parse(bytes) } catch { return nil }
-            return root.isObject ? .json(capacity: bytes.count) { write(root, &$0) } : nil
-        }
+        JSONParser.read(bytes) { root in root.isObject ? .json(capacity: bytes.count) { write(root, &$0) } : nil }
     }
 
     /// `name`: of the member that the value belongs to. `isForeign`: within a member of ``foreign``. Numbers and

@@ -52,13 +52,9 @@ extension JSONWriter {
     }
 
     /// Writes `request` and `response`, as far as they are recorded. `hidesReply`: without the values of the response.
-    /// A record that is not JSON is left out.
+    /// A record that is not JSON is left out: it is for people, and without it, the attempt is still described.
     private mutating func exchange(_ exchange: [UInt8], of attempt: AttemptRecord, hidesReply: Bool) {
-        let parser = JSONParser()
-        withExtendedLifetime(parser) {
-            let root: JSONValue
-            // The record is for people: without it, the attempt is still described.
-            do throws(JSONError) { root = try parser.parse(exchange) } catch { return }
+        _ = JSONParser.read(exchange) { root in
             if let request = root["request"] {
                 key("request")
                 value(request)

@@ -56,12 +56,8 @@ extension OpenAPIDocument {
 
     /// Traps for a resource that is not JSON, which a test would show.
     private static func read(_ text: [UInt8]) -> JSONNode {
-        let parser = JSONParser()
-        return withExtendedLifetime(parser) {
-            do throws(JSONError) { return JSONNode(try parser.parse(text)) } catch {
-                preconditionFailure("A schema is not JSON: \(error)")
-            }
-        }
+        guard let node = JSONParser.read(text, { JSONNode($0) }) else { preconditionFailure("A schema is not JSON.") }
+        return node
     }
 }
 

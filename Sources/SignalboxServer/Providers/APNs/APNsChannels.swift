@@ -84,14 +84,13 @@ struct APNsChannels: Sendable {
     private static func storesLast(_ body: [UInt8]) throws(APNsReason) -> Bool {
         var limits = JSONParser.Limits()
         limits.depth = 8
-        let parser = JSONParser(limits: limits)
-        let (type, policy) = try withExtendedLifetime(parser) { () throws(APNsReason) -> (String?, Int64?) in
-            guard let root = try? parser.parse(body), root.isObject else { throw .badRequestPayload }
-            return (root["push-type"]?.string, root["message-storage-policy"]?.integer)
+        let channel = JSONParser.read(body, limits: limits) { root in
+            root.isObject ? (type: root["push-type"]?.string, policy: root["message-storage-policy"]?.integer) : nil
         }
-        guard let type else { throw .missingPushType }
+        guard let channel else { throw .badRequestPayload }
+        guard let type = channel.type else { throw .missingPushType }
         guard type.lowercased() == "liveactivity" else { throw .invalidPushType }
-        switch policy {
+        switch channel.policy {
         case 0: return false
         case 1: return true
         default: throw .badRequestPayload

@@ -22,16 +22,12 @@ extension JSONWebToken {
     /// Passes the claims to `body`, for the duration of the call. Nil unless they are a JSON object.
     func readClaims<R>(_ body: (JSONValue) -> R?) -> R? { read(claims, body) }
 
-    /// Nil for text that is not a JSON object, or is nested deeper than 8 levels. Values of the parser must not leave
+    /// Nil for text that is not a JSON object, or is nested deeper than 8 levels. The value is valid only inside
     /// `body`.
     private func read<R>(_ json: [UInt8], _ body: (JSONValue) -> R?) -> R? {
         var limits = JSONParser.Limits()
         limits.bytes = Self.largest
         limits.depth = 8
-        let parser = JSONParser(limits: limits)
-        return withExtendedLifetime(parser) {
-            guard let root = try? parser.parse(json), root.isObject else { return nil }
-            return body(root)
-        }
+        return JSONParser.read(json, limits: limits) { $0.isObject ? body($0) : nil }
     }
 }
