@@ -56,7 +56,7 @@ let package = Package(
                 "Catalogue/catalogue-values.json", "Catalogue/catalogue-keys.json",
                 "Catalogue/catalogue-more-keys.json", "Catalogue/catalogue-nested.json",
                 "Catalogue/catalogue-more-nested.json", "Catalogue/catalogue-further.json",
-                "Catalogue/detector-1.json",
+                "Catalogue/detector-1.json", "Vendors/warnings.json",
             ],
             swiftSettings: strict),
         .target(
@@ -125,7 +125,7 @@ let package = Package(
                 .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            exclude: ["Console/Assets", "OpenAPI/Schemas"],
+            exclude: ["API/problems.json", "Console/Assets", "OpenAPI/Schemas"],
             swiftSettings: strict),
         .target(
             name: "SignalboxCommands",

@@ -41,6 +41,11 @@ static const unsigned char detector_1_json[] = {
 };
 RETURN(sb_detector_1_json, detector_1_json)
 
+static const unsigned char warnings_json[] = {
+#embed "../SignalboxNotification/Vendors/warnings.json" suffix(, 0)
+};
+RETURN(sb_warnings_json, warnings_json)
+
 // SignalboxConfig
 
 static const unsigned char patterns_json[] = {
@@ -292,6 +297,11 @@ static const unsigned char webhooks_json[] = {
 #embed "../SignalboxServer/OpenAPI/Schemas/webhooks.json" suffix(, 0)
 };
 RETURN(sb_webhooks_json, webhooks_json)
+
+static const unsigned char problems_json[] = {
+#embed "../SignalboxServer/API/problems.json" suffix(, 0)
+};
+RETURN(sb_problems_json, problems_json)
 
 // SignalboxCommands
 

@@ -14,6 +14,7 @@ const char *_Nonnull sb_catalogue_nested_json(void);
 const char *_Nonnull sb_catalogue_more_nested_json(void);
 const char *_Nonnull sb_catalogue_further_json(void);
 const char *_Nonnull sb_detector_1_json(void);
+const char *_Nonnull sb_warnings_json(void);
 
 // SignalboxConfig
 const char *_Nonnull sb_patterns_json(void);
@@ -74,6 +75,7 @@ const char *_Nonnull sb_observation_json(void);
 const char *_Nonnull sb_routes_json(void);
 const char *_Nonnull sb_service_json(void);
 const char *_Nonnull sb_webhooks_json(void);
+const char *_Nonnull sb_problems_json(void);
 
 // SignalboxCommands
 const char *_Nonnull sb_payloads_json(void);
