@@ -134,7 +134,7 @@ let package = Package(
                 "SignalboxRouting", "SignalboxEgress", "SignalboxGateway", "SignalboxServer", "SignalboxStore",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            exclude: ["Samples/payloads.json"], swiftSettings: strict),
+            exclude: ["Local/starter.json", "Samples/payloads.json"], swiftSettings: strict),
         .executableTarget(
             name: "signalbox",
             dependencies: [

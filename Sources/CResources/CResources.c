@@ -298,12 +298,22 @@ static const unsigned char webhooks_json[] = {
 };
 RETURN(sb_webhooks_json, webhooks_json)
 
+static const unsigned char components_json[] = {
+#embed "../SignalboxServer/OpenAPI/Schemas/components.json" suffix(, 0)
+};
+RETURN(sb_components_json, components_json)
+
 static const unsigned char problems_json[] = {
 #embed "../SignalboxServer/API/problems.json" suffix(, 0)
 };
 RETURN(sb_problems_json, problems_json)
 
 // SignalboxCommands
+
+static const unsigned char starter_json[] = {
+#embed "../SignalboxCommands/Local/starter.json" suffix(, 0)
+};
+RETURN(sb_starter_json, starter_json)
 
 static const unsigned char payloads_json[] = {
 #embed "../SignalboxCommands/Samples/payloads.json" suffix(, 0)

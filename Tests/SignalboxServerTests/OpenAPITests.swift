@@ -134,6 +134,12 @@ import Testing
         #expect(Set(EventQuery.kinds).count == EventQuery.kinds.count && !EventQuery.kinds.contains("Alert"))
     }
 
+    @Test func everyHeaderFieldIsDescribed() throws {
+        let components = try #require(try Self.document()["components"] as? [String: Object])
+        #expect(components["headers"].map { Set($0.keys) } == Set(AnswerField.allCases.map(\.rawValue)))
+        #expect(components["parameters"].map { Set($0.keys) } == Set(RequestField.allCases.map(\.rawValue)))
+    }
+
     // MARK: Problems
 
     @Test func everyProblemBelongsToAnOperation() throws {

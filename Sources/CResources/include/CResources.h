@@ -75,9 +75,11 @@ const char *_Nonnull sb_observation_json(void);
 const char *_Nonnull sb_routes_json(void);
 const char *_Nonnull sb_service_json(void);
 const char *_Nonnull sb_webhooks_json(void);
+const char *_Nonnull sb_components_json(void);
 const char *_Nonnull sb_problems_json(void);
 
 // SignalboxCommands
+const char *_Nonnull sb_starter_json(void);
 const char *_Nonnull sb_payloads_json(void);
 
 #endif

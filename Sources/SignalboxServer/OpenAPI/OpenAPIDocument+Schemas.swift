@@ -3,20 +3,30 @@ import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 
-/// The schemas of the components: those of this folder, of events, and of the config.
+/// The parts of the document that are data: files of this folder, the schemas of events and of the config, and the
+/// descriptions of errors.
 extension OpenAPIDocument {
+    /// Security schemes, headers of answers and parameters of operations, by the names that operations and answers
+    /// refer to.
+    static var components: JSONNode { embedded(sb_components_json()) }
+
+    /// Every code with its usual status. A path or method without an operation is described here only.
+    static var problems: JSONNode { .object(embedded(sb_problems_json()).members.flatMap(\.value.members)) }
+
     /// Each name once; a test checks that every reference has a schema.
     static var schemas: JSONNode {
-        JSONNode.object(resources.flatMap { read($0).members }).adding(events).adding(config)
+        let files = [
+            sb_problem_and_event_json(), sb_senders_json(), sb_inapp_requests_json(),
+            sb_inapp_answers_json(), sb_events_json(), sb_operations_json(),
+            sb_bulk_json(), sb_captures_json(), sb_routes_json(),
+            sb_inspection_json(), sb_observation_json(), sb_service_json(), sb_webhooks_json(),
+        ]
+        return JSONNode.object(files.flatMap { embedded($0).members }).adding(events).adding(config)
     }
 
-    /// Files of the folder `Schemas`, each an object of schemas by name, compiled into the program.
-    private static let resources = [
-        sb_problem_and_event_json(), sb_senders_json(), sb_inapp_requests_json(),
-        sb_inapp_answers_json(), sb_events_json(), sb_operations_json(),
-        sb_bulk_json(), sb_captures_json(), sb_routes_json(),
-        sb_inspection_json(), sb_observation_json(), sb_service_json(), sb_webhooks_json(),
-    ].map { Array(String(cString: $0).utf8) }
+    private static func embedded(_ text: UnsafePointer<CChar>) -> JSONNode {
+        JSONParser.read(embedded: text) { JSONNode($0) }
+    }
 
     /// The schemas that `/schemas` serves, by the name of their component.
     private static let documents = [
@@ -28,10 +38,9 @@ extension OpenAPIDocument {
     private static var events: JSONNode {
         .object(
             documents.map { name, file in
-                guard let text = EventSchema.text(named: file) else {
-                    preconditionFailure("The gateway has the schema \(file).")
-                }
-                return JSONNode.Member(key: name, value: component(read(text), named: name))
+                guard let text = EventSchema.text(named: file), let schema = JSONParser.read(text, { JSONNode($0) })
+                else { preconditionFailure("The gateway has the schema \(file).") }
+                return JSONNode.Member(key: name, value: component(schema, named: name))
             })
     }
 
@@ -52,12 +61,6 @@ extension OpenAPIDocument {
             "Pattern": pattern.moved(to: "#/components/schemas/Pattern/$defs/"),
             "FailureRuleForm": JSONNode.object(form).moved(to: "#/components/schemas/Pattern/$defs/"),
         ]
-    }
-
-    /// Traps for a resource that is not JSON, which a test would show.
-    private static func read(_ text: [UInt8]) -> JSONNode {
-        guard let node = JSONParser.read(text, { JSONNode($0) }) else { preconditionFailure("A schema is not JSON.") }
-        return node
     }
 }
 

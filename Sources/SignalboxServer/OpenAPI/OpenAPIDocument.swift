@@ -35,10 +35,7 @@ package enum OpenAPIDocument {
         [
             "servers": [["url": "/", "description": "The gateway that serves this document."]],
             "tags": .array(tags), "paths": paths, "webhooks": webhooks,
-            "components": [
-                "securitySchemes": securitySchemes, "headers": headers, "parameters": requestFields,
-                "schemas": schemas,
-            ],
+            "components": components.adding(["schemas": schemas]),
             "x-problems": problems,
         ]
     }
@@ -57,40 +54,5 @@ package enum OpenAPIDocument {
     private static var tags: [JSONNode] {
         var seen: Set<String> = []
         return Endpoint.all.map(\.topic).filter { seen.insert($0).inserted }.map { ["name": .string($0)] }
-    }
-
-    /// The names to which the operations refer. Both are bearer tokens (RFC 6750); their owners differ.
-    private static let securitySchemes: JSONNode = [
-        "source": [
-            "type": "http", "scheme": "bearer",
-            "description": "A token of the source, `sources.NAME.auth.bearer`.",
-        ],
-        "operator": [
-            "type": "http", "scheme": "bearer",
-            "description": "A token of `admin.auth.bearer` or `admin.tokens`, whose role includes `x-role`.",
-        ],
-    ]
-
-    /// Every code with its usual status. A path or method without an operation is described here only.
-    private static var problems: JSONNode {
-        .object(
-            (ProblemDescription.payloads + ProblemDescription.requests).map { problem in
-                JSONNode.Member(
-                    key: problem.code,
-                    value: [
-                        "status": .integer(problem.status), "meaning": .string(problem.meaning),
-                        "remedy": .string(problem.remedy),
-                    ])
-            })
-    }
-
-    /// Answers refer to these by name.
-    private static var headers: JSONNode {
-        .object(AnswerField.allCases.map { JSONNode.Member(key: $0.rawValue, value: $0.node) })
-    }
-
-    /// The operations refer to these as parameters.
-    private static var requestFields: JSONNode {
-        .object(RequestField.allCases.map { JSONNode.Member(key: $0.rawValue, value: $0.node) })
     }
 }
