@@ -8,33 +8,18 @@ import SignalboxStore
 extension Metric {
     /// Metrics of payloads and events.
     static let events: [Metric] = [
-        Metric(
-            "signalbox_events_received_total", .counter, ["source", "vendor", "kind"],
-            "Stored events of payloads since the start, without repeats.",
-            samples: { values in
-                sorted(
-                    values.counters.received.all.map { key, counter in
-                        Sample([key.source.name, key.vendor.name, key.kind.rawValue], counter.value)
-                    })
-            }),
-        Metric(
-            "signalbox_payloads_rejected_total", .counter, ["source", "code"],
-            "Rejected payloads since the start, by their error code.",
-            samples: { values in
-                sorted(
-                    values.counters.rejected.all.map { key, counter in
-                        Sample([key.source.name, key.code], counter.value)
-                    })
-            }),
-        Metric(
-            "signalbox_event_warnings_total", .counter, ["vendor", "code"],
-            "Stored events with a warning since the start; an event counts once for each code.",
-            samples: { values in
-                sorted(
-                    values.counters.warned.all.map { key, counter in
-                        Sample([key.vendor.name, key.code], counter.value)
-                    })
-            }),
+        perSeries(
+            "signalbox_events_received_total", ["source", "vendor", "kind"],
+            "Stored events of payloads since the start, without repeats.", \.counters.received
+        ) { [$0.source.name, $0.vendor.name, $0.kind.rawValue] },
+        perSeries(
+            "signalbox_payloads_rejected_total", ["source", "code"],
+            "Rejected payloads since the start, by their error code.", \.counters.rejected
+        ) { [$0.source.name, $0.code] },
+        perSeries(
+            "signalbox_event_warnings_total", ["vendor", "code"],
+            "Stored events with a warning since the start; an event counts once for each code.", \.counters.warned
+        ) { [$0.vendor.name, $0.code] },
         single(
             "signalbox_events_unrouted_total", .counter, "Stored events that no route matched, since the start."
         ) { Double($0.counters.unrouted.value) },
@@ -69,15 +54,10 @@ extension Metric {
             "signalbox_disk_size_bytes",
             "Size of the file system of the data directory; without a sample with PostgreSQL."
         ) { $0.queue?.space.size.map { Double($0) } },
-        Metric(
-            "signalbox_actions_total", .counter, ["operation", "result"],
-            "Changes by operators over HTTP since the start, and those that were refused.",
-            samples: { values in
-                sorted(
-                    values.server.actions.all.map { key, counter in
-                        Sample([key.operation, key.result], counter.value)
-                    })
-            }),
+        perSeries(
+            "signalbox_actions_total", ["operation", "result"],
+            "Changes by operators over HTTP since the start, and those that were refused.", \.server.actions
+        ) { [$0.operation, $0.result] },
         Metric(
             "signalbox_auth_failures_total", .counter, ["endpoint"],
             "Requests with a wrong token, by the kind of endpoint, since the start."

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
@@ -110,6 +111,17 @@ package struct Metric: Sendable {
         _ name: String, _ help: String, _ value: @escaping @Sendable (RouteCounts.Count) -> Int
     ) -> Metric {
         Metric(name, .counter, ["route"], help) { $0.routes.map { ([$0.name], Double(value($0.count))) } }
+    }
+
+    /// A counter since the start of the process, with a sample for each series of a table.
+    static func perSeries<Key>(
+        _ name: String, _ labels: [String], _ help: String,
+        _ table: @escaping @Sendable (MetricValues) -> SeriesTable<Key, Counter>,
+        _ values: @escaping @Sendable (Key) -> [String]
+    ) -> Metric {
+        Metric(
+            name, .counter, labels, help,
+            samples: { all in sorted(table(all).all.map { Sample(values($0.key), $0.series.value) }) })
     }
 
     /// Samples of a table, in the order of their labels, so that two pages can be compared.
