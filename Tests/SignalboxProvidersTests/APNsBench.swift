@@ -75,7 +75,7 @@ struct APNsBench {
                 try APNsSenders(config, by: secrets),
                 PushAcceptance(
                     admission: SourceAdmission(
-                        usage: SourceUsage(), limits: SourceUsageLimits.all(in: config), now: { .uptimeNanoseconds(1) }),
+                        usage: SourceUsage(), limits: config.sourceLimits, now: { .uptimeNanoseconds(1) }),
                     failures: PushFailures(rules: rules, intake: intake, now: { ProviderTokens.now }),
                     store: PushStore(intake: intake, alarm: QueueAlarm(logger: log.logger)), held: held),
                 channels: queue, failures: FailedProofs(logger: log.logger), now: { ProviderTokens.now })

@@ -67,7 +67,7 @@ struct GoogleBench {
             let tokens = GrantedTokens(key: [UInt8](repeating: 7, count: 32))
             let acceptance = PushAcceptance(
                 admission: SourceAdmission(
-                    usage: state.usage, limits: SourceUsageLimits.all(in: config), now: { .uptimeNanoseconds(1) }),
+                    usage: state.usage, limits: config.sourceLimits, now: { .uptimeNanoseconds(1) }),
                 failures: PushFailures(rules: rules, intake: intake),
                 store: PushStore(intake: intake, alarm: QueueAlarm(logger: Logger(label: "test"))), held: state.held)
             let endpoints = ProviderEndpoints(

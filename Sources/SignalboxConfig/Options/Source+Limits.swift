@@ -8,8 +8,10 @@ extension GatewayConfig {
         /// Pushes in a second, with bursts of one second's worth.
         package var pushesPerSecond: Int?
 
-        /// Without limits.
-        package init() {}
+        /// No limits by default.
+        package init(connections: Int? = nil, streams: Int? = nil, pushesPerSecond: Int? = nil) {
+            (self.connections, self.streams, self.pushesPerSecond) = (connections, streams, pushesPerSecond)
+        }
 
         /// Each gateway applies them on its own, even if several share a store.
         static let options = Section(SourceLimits()) {

@@ -1,4 +1,5 @@
 import SignalboxGateway
+import SignalboxNotification
 import SignalboxStore
 
 /// Measures requests and counts changes by operators, since the start of the process.
@@ -34,7 +35,7 @@ final class ServerCounters: Sendable {
             let success = endpoint.path.hasPrefix("/v1/inapp") ? "200" : "202"
             requests.expect([RequestKey(route: endpoint.path, status: success)])
         }
-        requests.expect(ProviderKind.allCases.map { RequestKey(route: $0.rawValue, status: "200") })
+        requests.expect(PushService.allCases.map { RequestKey(route: $0.rawValue, status: "200") })
         for operation in Endpoint.all.compactMap(\.operation?.name) {
             actions.expect(["done", "refused"].map { ActionKey(operation: operation, result: $0) })
         }
@@ -78,9 +79,4 @@ struct RouteTimer: Sendable {
             ? usual : table.series(for: ServerCounters.RequestKey(route: route, status: "\(status)"))
         histogram.observe(ContinuousClock.now - start, trace: trace)
     }
-}
-
-/// The provider endpoints, as metrics name them. Raw values are values of the label `route`.
-enum ProviderKind: String, CaseIterable, Sendable {
-    case apns, fcm, expo
 }

@@ -1,6 +1,7 @@
 import Foundation
 import SignalboxEgress
 import SignalboxGateway
+import SignalboxNotification
 import SignalboxStore
 
 extension ProviderEndpoints {
@@ -19,7 +20,7 @@ extension ProviderEndpoints {
             surface.senders, sources: surface.sources, acceptance, surface.queue, state,
             granted: GrantedTokens(key: surface.keys.key(for: .accessTokens)))
         telemetry = surface.telemetry
-        timers = ProviderKind.allCases.map { counters.timer(of: $0.rawValue, success: 200) }
+        timers = PushService.allCases.map { counters.timer(of: $0.rawValue, success: 200) }
     }
 
     /// `granted`: grants access tokens to service accounts. `now`: the clock of tokens and subscriptions.
@@ -32,7 +33,7 @@ extension ProviderEndpoints {
             sources: sources, accounts: senders.accounts, serverKeys: senders.serverKeys,
             projects: senders.projects, tokens: granted)
         self.init(
-            // In the order of `ProviderKind`.
+            // In the order of `PushService`.
             all: [
                 APNsEndpoint(senders.apns, acceptance, channels: queue, failures: state.failures, now: now),
                 FCMEndpoint(

@@ -1,4 +1,5 @@
 import NIOCore
+import SignalboxConfig
 import SignalboxNotification
 import Testing
 
@@ -14,13 +15,14 @@ struct SourceUsageTests {
     }
 
     private func admit(
-        _ limits: SourceUsageLimits, on connection: ProviderConnection = .test(), after time: TimeAmount = .zero
+        _ limits: GatewayConfig.SourceLimits, on connection: ProviderConnection = .test(),
+        after time: TimeAmount = .zero
     ) -> SourceUsage.Admission {
         usage.admit(mobile, within: limits, on: connection, at: start + time)
     }
 
     @Test func requestsInProgressCountUntilTheirPermitEnds() {
-        let limits = SourceUsageLimits(streams: 2)
+        let limits = GatewayConfig.SourceLimits(streams: 2)
         var held = [admit(limits), admit(limits)]
         #expect(held.compactMap(excess).isEmpty)
         #expect(excess(admit(limits)) == .streams)
@@ -29,7 +31,7 @@ struct SourceUsageTests {
     }
 
     @Test func aConnectionCountsOnceUntilItEnds() {
-        let limits = SourceUsageLimits(connections: 1)
+        let limits = GatewayConfig.SourceLimits(connections: 1)
         var connections = [ProviderConnection.test()]
         for _ in 0..<3 { #expect(excess(admit(limits, on: connections[0])) == nil) }
         #expect(excess(admit(limits)) == .connections)
@@ -47,7 +49,7 @@ struct SourceUsageTests {
     }
 
     @Test func theFirstPushMayComeAfterTheConnectionWasCounted() {
-        #expect(excess(admit(SourceUsageLimits(connections: 1))) == nil)
+        #expect(excess(admit(GatewayConfig.SourceLimits(connections: 1))) == nil)
         #expect(usage.admit(pushes: 1, of: mobile, perSecond: 1, at: start) == 1)
     }
 
@@ -73,7 +75,7 @@ struct SourceUsageTests {
 
     /// Requests to the API's own listener come without their connection.
     @Test func aConnectionOfOneRequestIsNotCounted() {
-        let limits = SourceUsageLimits(connections: 1)
+        let limits = GatewayConfig.SourceLimits(connections: 1)
         let connections = (0..<3).map { _ in
             ProviderConnection(
                 peer: PeerAddress(nil), address: "", isLoopback: true,
@@ -84,7 +86,7 @@ struct SourceUsageTests {
 
     @Test func givesNoPermitWithoutLimits() {
         for _ in 0..<1000 {
-            guard case .admitted(nil) = admit(SourceUsageLimits()) else {
+            guard case .admitted(nil) = admit(GatewayConfig.SourceLimits()) else {
                 Issue.record("A permit without a limit.")
                 return
             }

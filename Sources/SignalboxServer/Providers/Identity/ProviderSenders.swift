@@ -15,13 +15,13 @@ package struct ProviderSenders: Sendable {
     /// Access tokens of Expo.
     private(set) var expoTokens: [(value: SourceName, token: [UInt8])] = []
     /// The limits of the sources that have some.
-    let limits: [SourceName: SourceUsageLimits]
+    let limits: [SourceName: GatewayConfig.SourceLimits]
 
     /// Reads the secrets of a config. Throws for one that cannot be read, that two sources share, or that is not the
     /// public key that its option requires.
     package init(_ config: GatewayConfig, by resolver: SecretResolver) throws(ConfigRefusal) {
         apns = try APNsSenders(config, by: resolver)
-        limits = SourceUsageLimits.all(in: config)
+        limits = config.sourceLimits
         for (name, identities) in try resolver.providerIdentities(config) {
             for (account, pem) in identities.serviceAccounts {
                 guard let key = RSAPublicKey(pem: pem.text) else {

@@ -7,7 +7,7 @@ struct SourceAdmission: Sendable {
     /// The counts, which survive a reload.
     let usage: SourceUsage
     /// The limits of the sources that have some.
-    let limits: [SourceName: SourceUsageLimits]
+    let limits: [SourceName: GatewayConfig.SourceLimits]
     /// The clock that rates are measured by.
     var now: @Sendable () -> NIODeadline = { .now() }
 
@@ -25,15 +25,7 @@ struct SourceAdmission: Sendable {
     }
 }
 
-extension SourceUsageLimits {
+extension GatewayConfig {
     /// The limits of the sources that have some.
-    static func all(in config: GatewayConfig) -> [SourceName: SourceUsageLimits] {
-        config.sources.compactMapValues { source in
-            source.limits == .init()
-                ? nil
-                : SourceUsageLimits(
-                    connections: source.limits.connections, streams: source.limits.streams,
-                    pushesPerSecond: source.limits.pushesPerSecond)
-        }
-    }
+    var sourceLimits: [SourceName: SourceLimits] { sources.mapValues(\.limits).filter { $1 != SourceLimits() } }
 }

@@ -1,4 +1,5 @@
 import NIOCore
+import SignalboxConfig
 import SignalboxNotification
 import Synchronization
 
@@ -50,7 +51,7 @@ final class SourceUsage: Sendable {
     /// Counts a request of a source. A connection counts from its first request to its end, once for each source.
     /// Without limits, nothing is counted.
     func admit(
-        _ source: SourceName, within limits: SourceUsageLimits, on connection: ProviderConnection,
+        _ source: SourceName, within limits: GatewayConfig.SourceLimits, on connection: ProviderConnection,
         at now: NIODeadline = .now()
     ) -> Admission {
         let admission = decide(on: source, within: limits, on: connection, at: now)
@@ -64,7 +65,8 @@ final class SourceUsage: Sendable {
 
     /// A connection keeps its permit even if this request is refused.
     private func decide(
-        on source: SourceName, within limits: SourceUsageLimits, on connection: ProviderConnection, at now: NIODeadline
+        on source: SourceName, within limits: GatewayConfig.SourceLimits, on connection: ProviderConnection,
+        at now: NIODeadline
     ) -> Admission {
         // The requests of such a connection do not share the value, so the connection cannot be counted.
         if let most = limits.connections, !connection.isOfOneRequest {
@@ -122,14 +124,4 @@ final class SourceUsage: Sendable {
 
         deinit { release() }
     }
-}
-
-/// How much one source may use at the same time; nil for no limit.
-struct SourceUsageLimits: Sendable, Equatable {
-    /// Open connections on which the source sent a request.
-    var connections: Int?
-    /// Requests in progress, over all connections.
-    var streams: Int?
-    /// Pushes in a second, with bursts of one second's worth.
-    var pushesPerSecond: Int?
 }

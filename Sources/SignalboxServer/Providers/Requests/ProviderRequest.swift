@@ -196,7 +196,7 @@ extension ProviderEndpoint {
 
 /// The endpoints of one config, in order. Replaced as a whole by a reload.
 struct ProviderEndpoints: Sendable {
-    /// In the order of ``ProviderKind``, as ``timers``. The first endpoint that serves a path answers.
+    /// In the order of ``PushService``, as ``timers``. The first endpoint that serves a path answers.
     var all: [any ProviderEndpoint]
     /// Records refused pushes; nil for none.
     var captures: PushCaptures?
