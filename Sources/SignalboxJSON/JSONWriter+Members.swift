@@ -40,6 +40,25 @@ extension JSONWriter {
         array(name, of: elements) { json, element in json.object { write(&$0, element) } }
     }
 
+    /// Writes an object with a member for each entry, in the order of the keys; `write` writes one value.
+    package mutating func object<Value>(of entries: [String: Value], _ write: (inout JSONWriter, Value) -> Void) {
+        beginObject()
+        for (key, value) in entries.sorted(by: { $0.key < $1.key }) {
+            self.key(key)
+            write(&self, value)
+        }
+        endObject()
+    }
+
+    /// Writes a member whose value is an object with a member for each entry, in the order of the keys; `write` writes
+    /// one value.
+    package mutating func object<Value>(
+        _ name: StaticString, of entries: [String: Value], _ write: (inout JSONWriter, Value) -> Void
+    ) {
+        key(name)
+        object(of: entries, write)
+    }
+
     /// A member with a string; no member for nil.
     package mutating func member(_ name: StaticString, _ text: String?) {
         guard let text else { return }
@@ -98,6 +117,13 @@ extension JSONText {
 
     /// The text of an object whose members `write` writes, on one line.
     package static func members(_ write: (inout JSONWriter) -> Void) -> String { value { $0.object(write) } }
+
+    /// An object whose members `write` writes.
+    package static func object(_ write: (inout JSONWriter) -> Void) -> JSONText {
+        var json = JSONWriter()
+        json.object(write)
+        return JSONText(json)
+    }
 }
 
 extension [UInt8] {

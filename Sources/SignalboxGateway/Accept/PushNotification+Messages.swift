@@ -72,11 +72,5 @@ extension PushedMessage {
 
 extension Action {
     /// The action as events write it.
-    fileprivate var json: JSONText {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.actionMembers(self)
-        writer.endObject()
-        return JSONText(writer)
-    }
+    fileprivate var json: JSONText { .object { $0.actionMembers(self) } }
 }

@@ -126,13 +126,12 @@ extension WebhookMessage {
     /// The event's type, its time and its data. Its id is in `webhook-id`. Members that the event lacks are left out
     /// of the body.
     fileprivate static func standardWebhooks(_ event: EventDocument) -> WebhookMessage {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("type", event.text("type"))
-        json.member("timestamp", event.text("time"))
-        json.member("data", event.json("data"))
-        json.endObject()
-        return WebhookMessage(contentType: "application/json", body: json.bytes)
+        let body = [UInt8].jsonObject { json in
+            json.member("type", event.text("type"))
+            json.member("timestamp", event.text("time"))
+            json.member("data", event.json("data"))
+        }
+        return WebhookMessage(contentType: "application/json", body: body)
     }
 }
 

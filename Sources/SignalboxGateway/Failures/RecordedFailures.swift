@@ -51,22 +51,18 @@ package struct RecordedFailures: Sendable {
                 "failure rule \(entry.rule.name): took \(entry.taken) of \(entry.selected) selected\n"
             }.joined()
         }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.object("failures") { writer in
-            for entry in decider.entries {
-                writer.key(entry.rule.name)
-                writer.beginObject()
-                for (name, count) in [("selected", entry.selected), ("taken", entry.taken)] {
-                    writer.key(name)
-                    writer.integer(count)
+        let line = [UInt8].jsonLine { json in
+            json.object("failures") { json in
+                for entry in decider.entries {
+                    json.key(entry.rule.name)
+                    json.object { json in
+                        json.member("selected", entry.selected)
+                        json.member("taken", entry.taken)
+                    }
                 }
-                writer.endObject()
             }
         }
-        writer.endObject()
-        writer.newline()
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return String(decoding: line, as: UTF8.self)
     }
 }
 

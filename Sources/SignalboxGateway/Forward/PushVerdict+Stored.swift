@@ -6,18 +6,17 @@ extension PushVerdict {
     /// The record that gives repeats the same answer; nil for an answer that is not final or not text.
     var stored: StoredAnswer? {
         guard isFinal, let status, let text = String(validating: body, as: UTF8.self) else { return nil }
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("host", host)
-        json.object("headers") { json in
-            for header in headers {
-                json.key(header.name)
-                json.string(header.value)
+        let record = [UInt8].jsonObject { json in
+            json.member("host", host)
+            json.object("headers") { json in
+                for header in headers {
+                    json.key(header.name)
+                    json.string(header.value)
+                }
             }
+            json.member("body", text)
         }
-        json.member("body", text)
-        json.endObject()
-        return StoredAnswer(status: status, body: json.bytes)
+        return StoredAnswer(status: status, body: record)
     }
 
     /// The verdict of a record; nil for one that is damaged. It has the parts that the sender receives.

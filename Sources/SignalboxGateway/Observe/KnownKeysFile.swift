@@ -57,38 +57,29 @@ struct KnownKeysFile: Sendable {
 
     /// Replaces the file. Readable by its owner only.
     func write(_ snapshot: KeyDrift.Snapshot) throws(Failure) {
-        var json = JSONWriter(reservingCapacity: 64 * 1024)
-        json.beginObject()
-        json.member("version", 1)
-        json.member("since", Int64(snapshot.since.timeIntervalSince1970 * 1000))
-        json.object("vendors") { json in
-            for (name, vendor) in snapshot.vendors.sorted(by: { $0.key < $1.key }) {
-                json.key(name)
-                Self.write(vendor, into: &json)
-            }
+        let text = [UInt8].jsonObject(capacity: 64 * 1024) { json in
+            json.member("version", 1)
+            json.member("since", Int64(snapshot.since.timeIntervalSince1970 * 1000))
+            json.object("vendors", of: snapshot.vendors) { Self.write($1, into: &$0) }
         }
-        json.endObject()
         let new = path + ".new"
         guard
             FileManager.default.createFile(
-                atPath: new, contents: Data(json.bytes), attributes: [.posixPermissions: 0o600])
+                atPath: new, contents: Data(text), attributes: [.posixPermissions: 0o600])
         else { throw .unwritable(String(cString: strerror(errno))) }
         guard rename(new, path) == 0 else { throw .unwritable(String(cString: strerror(errno))) }
     }
 
     private static func write(_ vendor: VendorKeys, into json: inout JSONWriter) {
-        json.beginObject()
-        json.member("folded", vendor.folded)
-        json.object("keys") { json in
-            for (pointer, key) in vendor.known.sorted(by: { $0.key < $1.key }) {
-                json.key(pointer)
-                json.beginObject()
-                json.member("firstSeen", key.firstSeen)
-                json.member("count", key.count)
-                json.member("type", key.type.rawValue)
-                json.endObject()
+        json.object { json in
+            json.member("folded", vendor.folded)
+            json.object("keys", of: vendor.known) { json, key in
+                json.object { json in
+                    json.member("firstSeen", key.firstSeen)
+                    json.member("count", key.count)
+                    json.member("type", key.type.rawValue)
+                }
             }
         }
-        json.endObject()
     }
 }

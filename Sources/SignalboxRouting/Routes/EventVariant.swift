@@ -87,17 +87,13 @@ package struct EventVariantWriter: Sendable {
         parser.reset()
         var json = JSONWriter(reservingCapacity: 512)
         json.beginEvent(like: try? parser.parse(event))
-        json.key("data")
-        json.beginObject()
-        json.key("warnings")
-        json.beginArray()
-        json.beginObject()
-        json.member("code", Self.warning)
-        json.member("path", "")
-        json.member("message", "The route's transformation failed: \(failure).")
-        json.endObject()
-        json.endArray()
-        json.endObject()
+        json.object("data") { json in
+            json.objects("warnings", of: [failure]) { json, failure in
+                json.member("code", Self.warning)
+                json.member("path", "")
+                json.member("message", "The route's transformation failed: \(failure).")
+            }
+        }
         json.endObject()
         return json.bytes
     }

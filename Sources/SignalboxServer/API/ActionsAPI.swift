@@ -96,12 +96,7 @@ extension JSONWriter {
             json.member("via", action.via.rawValue)
             json.member("operation", action.operation)
             json.member("target", action.target)
-            json.object("parameters") { json in
-                for (name, value) in action.parameters.sorted(by: { $0.key < $1.key }) {
-                    json.key(name)
-                    json.string(value)
-                }
-            }
+            json.object("parameters", of: action.parameters) { $0.string($1) }
             if let count = record.count { json.member("count", count) }
             json.member("reason", action.reason)
             json.member("result", action.result)

@@ -51,12 +51,7 @@ struct LiveFrames {
             json.member("at", series.from)
             for group in ActivityCounts.Group.allCases {
                 json.key(group.rawValue)
-                json.object { json in
-                    for (name, sums) in (series.sums[group] ?? [:]).sorted(by: { $0.key < $1.key }) {
-                        json.key(name)
-                        json.integer(sums.last ?? 0)
-                    }
-                }
+                json.object(of: series.sums[group] ?? [:]) { $0.integer($1.last ?? 0) }
             }
         }
         frame("stats", at: nil, data)

@@ -48,13 +48,10 @@ struct ObservationAPI: Sendable {
             json.object("series") { json in
                 for group in ActivityCounts.Group.allCases {
                     json.key(group.rawValue)
-                    json.object { json in
-                        for (name, sums) in (series.sums[group] ?? [:]).sorted(by: { $0.key < $1.key }) {
-                            json.key(name)
-                            json.beginArray()
-                            for sum in sums { json.integer(sum) }
-                            json.endArray()
-                        }
+                    json.object(of: series.sums[group] ?? [:]) { json, sums in
+                        json.beginArray()
+                        for sum in sums { json.integer(sum) }
+                        json.endArray()
                     }
                 }
             }
@@ -89,12 +86,7 @@ struct ObservationAPI: Sendable {
                 json.member("events", total?.events ?? 0)
                 json.key("share")
                 json.double(all == 0 ? 0 : (Double(total?.events ?? 0) / Double(all) * 10_000).rounded() / 10_000)
-                json.object("warnings") { json in
-                    for (code, count) in (total?.warnings ?? [:]).sorted(by: { $0.key < $1.key }) {
-                        json.key(code)
-                        json.integer(count)
-                    }
-                }
+                json.object("warnings", of: total?.warnings ?? [:]) { $0.integer($1) }
                 Self.write(drift.vendors[name], into: &json)
             }
         }

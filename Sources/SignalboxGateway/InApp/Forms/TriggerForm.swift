@@ -116,12 +116,7 @@ extension JSONWriter {
         case .show(let message): member("message", message)
         }
         if !isBrief, let properties = event.properties {
-            object("properties") { json in
-                for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
-                    json.key(name)
-                    json.property(value)
-                }
-            }
+            object("properties", of: properties) { $0.property($1) }
         }
         endObject()
     }

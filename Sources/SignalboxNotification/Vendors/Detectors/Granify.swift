@@ -51,15 +51,14 @@ extension PushNotification {
             return rejectMessage(
                 "The product_id or the sku is too long, or neither a string nor a number.", at: label, in: parser)
         }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("name", name)
-        writer.member("productId", inline.productId)
-        writer.member("sku", inline.sku)
-        writer.endObject()
+        let content = JSONText.object { json in
+            json.member("name", name)
+            json.member("productId", inline.productId)
+            json.member("sku", inline.sku)
+        }
         let slot = SlotLabel(name, productID: inline.productId, sku: inline.sku)
         bring(
-            PushedMessage(vendor, id: nil, kind: .inline, triggers: [.slot(slot)], content: JSONText(writer)),
+            PushedMessage(vendor, id: nil, kind: .inline, triggers: [.slot(slot)], content: content),
             from: label, in: parser)
     }
 }

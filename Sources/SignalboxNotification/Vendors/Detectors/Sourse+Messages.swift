@@ -52,21 +52,19 @@ extension PushNotification {
             custom.append((String(decoding: key.dropFirst("custom_".utf8.count), as: UTF8.self), JSONText(value)))
         }
         custom.sort { $0.key < $1.key }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("title", content.title)
-        writer.member("body", content.body)
-        writer.member("imageURL", media.first?.url)
-        if !custom.isEmpty {
-            writer.object("custom") { writer in
-                for (key, value) in custom {
-                    writer.key(key)
-                    writer.text(value)
+        return .object { json in
+            json.member("title", content.title)
+            json.member("body", content.body)
+            json.member("imageURL", media.first?.url)
+            if !custom.isEmpty {
+                json.object("custom") { json in
+                    for (key, value) in custom {
+                        json.key(key)
+                        json.text(value)
+                    }
                 }
             }
         }
-        writer.endObject()
-        return JSONText(writer)
     }
 }
 

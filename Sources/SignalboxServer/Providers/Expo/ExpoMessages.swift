@@ -123,15 +123,13 @@ struct ExpoMessages: Sendable {
 
     /// The message with `to` first, then its other members in their order.
     private static func payload(_ message: JSONValue, to token: String) -> [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        json.member("to", token)
-        message.forEachMember { key, value in
-            guard !key.elementsEqual("to".utf8) else { return }
-            json.key(utf8: key)
-            json.value(value)
+        .jsonObject { json in
+            json.member("to", token)
+            message.forEachMember { key, value in
+                guard !key.elementsEqual("to".utf8) else { return }
+                json.key(utf8: key)
+                json.value(value)
+            }
         }
-        json.endObject()
-        return json.bytes
     }
 }
