@@ -44,8 +44,9 @@ package struct Ledger: Sendable, Hashable {
     package enum Key: Sendable, Hashable {
         case message(MessageID), vendor(Vendor), scope, named(String)
 
-        /// A total order, so that equal decisions have equal changes.
-        fileprivate var place: (Int, String) {
+        /// The key as two columns of a store; the numbers are part of the file format. Also a total order, so that
+        /// equal decisions have equal changes.
+        package var columns: (what: Int, name: String) {
             switch self {
             case .message(let id): (0, id)
             case .vendor(let vendor): (1, vendor)
@@ -114,7 +115,7 @@ package struct Ledger: Sendable, Hashable {
                 keys.insert(key)
             }
         }
-        return (missing, keys.sorted { $0.place < $1.place })
+        return (missing, keys.sorted { $0.columns < $1.columns })
     }
 }
 

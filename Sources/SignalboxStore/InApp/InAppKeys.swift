@@ -12,19 +12,8 @@ extension RowChange.Subject {
     }
 }
 
-/// The key of a total, as two columns. The numbers are part of the file format.
 extension Ledger.Key {
-    /// The columns `what` and `name`. The inverse of ``init(what:name:)``.
-    package var columns: (what: Int, name: String) {
-        switch self {
-        case .message(let id): (0, id)
-        case .vendor(let vendor): (1, vendor)
-        case .scope: (2, "")
-        case .named(let name): (3, name)
-        }
-    }
-
-    /// Nil for an unknown kind.
+    /// The inverse of ``columns``. Nil for an unknown kind.
     package init?(what: Int64, name: String) {
         switch what {
         case 0: self = .message(name)
