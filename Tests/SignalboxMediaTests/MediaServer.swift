@@ -42,8 +42,8 @@ struct MediaServer {
     static func run(
         _ replies: [String: [ScriptedReply]], certificate: String? = nil, host: String = "127.0.0.1",
         settings: (inout MediaFetcher.Settings) -> Void = { _ in },
-        sync: (@Sendable (String) throws(MediaError) -> Void)? = nil,
-        create: (@Sendable (String) throws(MediaError) -> MediaWriter)? = nil,
+        sync: @escaping @Sendable (String) throws(MediaError) -> Void = MediaStore.sync,
+        create: @escaping @Sendable (String) throws(MediaError) -> MediaWriter = MediaWriter.init(path:),
         _ body: (MediaServer) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -59,8 +59,7 @@ struct MediaServer {
             }
             settings(&chosen)
             let folder = directory + "/media"
-            let store = MediaStore(
-                directory: folder, sync: sync ?? MediaStore.sync, create: create ?? MediaWriter.init(path:))
+            let store = MediaStore(directory: folder, sync: sync, create: create)
             let policy = AddressPolicy(allow: [try #require(AddressRange("127.0.0.1/32"))])
             let http = OutboundHTTP(policy: policy)
             defer { http.stop() }
