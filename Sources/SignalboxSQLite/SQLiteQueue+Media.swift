@@ -76,7 +76,11 @@ extension SQLiteQueue {
     package func expireMedia(_ digests: [String]) async throws(StoreError) {
         try await write { db, _ in
             for digest in digests {
-                try db.run("UPDATE media SET fresh_until = 0 WHERE sha256 = ? AND state = 'stored'", [digest])
+                try db.run(
+                    """
+                    UPDATE media SET fresh_until = 0, etag = NULL, last_modified = NULL
+                    WHERE sha256 = ? AND state = 'stored'
+                    """, [digest])
             }
         }
     }

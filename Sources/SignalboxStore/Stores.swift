@@ -223,8 +223,9 @@ package protocol DownloadStore: StoreStatus {
     /// Releases held deliveries with their final bodies: all of them or none.
     func release(_ releases: [MediaRelease]) async throws(StoreError)
 
-    /// Ends the freshness of stored files: the next event that names one of their URLs requests it again. The files
-    /// stay recorded, because the disk may have them again.
+    /// Ends the freshness of stored files: the next event that names one of their URLs requests it again, without
+    /// validators, because the disk may have the file with another size. The files stay recorded, because the disk may
+    /// have them again.
     func expireMedia(_ digests: [String]) async throws(StoreError)
 
     /// When the last wait that exists now is over; nil when no delivery is held.

@@ -109,7 +109,7 @@ extension PostgresStore {
         try await writer(.others).write { transaction in
             _ = try transaction.run(
                 """
-                UPDATE media SET fresh_until = 0 WHERE id IN (
+                UPDATE media SET fresh_until = 0, etag = NULL, last_modified = NULL WHERE id IN (
                     SELECT id FROM media WHERE sha256 = ANY ($1) AND state = 'stored'
                     ORDER BY digest FOR NO KEY UPDATE)
                 """, [.texts(Set(digests).sorted())])
