@@ -155,6 +155,10 @@ import Testing
         #"{"destinations": {"crm": {"urll": "https://user:hunter2@crm.example.com/", "secret": "env:S"}}}"#,
         #"{"destinations": {"crm": {"url": "https://user:hunter2#@crm.example.com/" "secret": 1}}}"#,
         #"{"destinations": {"chat": {"url": "https://hooks.slack.com/services/hunter2", "format": "slak"}}}"#,
+        #"{"destinations": {"chat": {"url": "https://chat.example/hooks/hunter2", "format": "slack", "x": 1}}}"#,
+        #"{"destinations": {"chat": {"url": "https:\/\/hooks.slack.com\/hunter2", "format": "slack", "x": 1}}}"#,
+        #"{"destinations": {"chat": {"url": "https://hooks.slack.com/a hunter2", "format": "slack"}}}"#,
+        #"{"destinations": {"chat": {"url": "hooks.slack.com/hunter2", "format": "discord"}}}"#,
         #"{"destinations": {"chat": {"url": "https://a.LOGIC.azure.com:443/?sig=hunter2" "format": "teams"}}}"#,
     ])
     func passwordsInURLsAreNotShown(text: String) {

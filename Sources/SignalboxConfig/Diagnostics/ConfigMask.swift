@@ -36,8 +36,13 @@ enum ConfigMask {
     static func hasSecretURL(_ destination: JSONValue) -> Bool {
         destination.members.contains { key, value in
             guard String(decoding: key, as: UTF8.self) == "format" else { return false }
-            return value.string.flatMap { Destination.Format.Name(rawValue: $0) }?.isSigned != true
+            return !isSigned(value.string)
         }
+    }
+
+    /// False for a format without a signature, and for one that does not exist.
+    static func isSigned(_ format: String?) -> Bool {
+        format.flatMap { Destination.Format.Name(rawValue: $0) }?.isSigned == true
     }
 
     /// `text`: the value as JSON text. `path`: unescaped tokens. `isSecretURL`: shows only its host, or a reference.

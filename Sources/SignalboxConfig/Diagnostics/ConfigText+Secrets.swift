@@ -10,6 +10,7 @@ extension ConfigText {
         let quoted = own.filter { !$0.mayBeSecret && isQuoted(by: $0) }
         var shown = SecretScan(bytes, except: Set(quoted.compactMap { $0.place?.lowerBound })).shown
         Self.hideChatPaths(in: &shown)
+        for place in secretURLs { hidePath(of: place, in: &shown) }
         for place in own.filter(\.mayBeSecret).compactMap({ value(at: $0.place) }) {
             for position in place where !SecretScan.isSeparator(shown[position]) {
                 shown[position] = UInt8(ascii: "*")
@@ -38,6 +39,56 @@ extension ConfigText {
             guard chats.contains(where: { host.hasSuffix("." + $0) }) else { continue }
             position = text[end...].firstIndex { $0 <= 0x20 || $0 == UInt8(ascii: "\"") } ?? text.count
             for place in end..<position where text[place] != UInt8(ascii: "/") { text[place] = UInt8(ascii: "*") }
+        }
+    }
+
+    /// The `url` of each destination whose URL grants access by itself, also that of a service with its own domain.
+    /// None in a text that is not JSON.
+    private var secretURLs: [Range<Int>] {
+        guard let place = JSONPosition(of: "/destinations", in: bytes), let key = place.key,
+            isKey(key, "destinations")
+        else { return [] }
+        return members(from: place.value.lowerBound).flatMap { _, destination -> [Range<Int>] in
+            let options = members(from: destination.lowerBound)
+            let isSecret = options.contains { key, value in
+                isKey(key, "format")
+                    && !ConfigMask.isSigned(String(decoding: bytes[value.dropFirst().dropLast()], as: UTF8.self))
+            }
+            return isSecret ? options.filter { isKey($0.key, "url") }.map(\.value) : []
+        }
+    }
+
+    private func isKey(_ place: Range<Int>, _ name: String) -> Bool { bytes[place].elementsEqual("\"\(name)\"".utf8) }
+
+    /// The places of the keys and values of an object that begins at an offset; none for another value. The text must
+    /// be JSON.
+    private func members(from start: Int) -> [(key: Range<Int>, value: Range<Int>)] {
+        guard bytes[start] == UInt8(ascii: "{") else { return [] }
+        func token(from start: Int) -> Int? { bytes[start...].firstIndex { $0 > 0x20 && !",:".utf8.contains($0) } }
+        var members: [(key: Range<Int>, value: Range<Int>)] = []
+        var place = start + 1
+        while let first = token(from: place), bytes[first] != UInt8(ascii: "}") {
+            let key = JSONPosition.whole(from: first, in: bytes)
+            guard let next = token(from: key.upperBound) else { break }
+            let value = JSONPosition.whole(from: next, in: bytes)
+            members.append((key, value))
+            place = value.upperBound
+        }
+        return members
+    }
+
+    /// Replaces a URL from its path on by asterisks, or all of a string that is not a URL. References stay.
+    private func hidePath(of value: Range<Int>, in text: inout [UInt8]) {
+        let inside = value.dropFirst().dropLast()
+        guard bytes[value.lowerBound] == UInt8(ascii: "\""),
+            SecretReference(String(decoding: bytes[inside], as: UTF8.self)) == nil
+        else { return }
+        let host = bytes[inside].firstRange(of: Array("://".utf8)).map(\.upperBound)
+        let start = host.map {
+            bytes[$0..<inside.upperBound].firstIndex { "/?#\\".utf8.contains($0) } ?? inside.upperBound
+        }
+        for place in (start ?? inside.lowerBound)..<inside.upperBound where text[place] != UInt8(ascii: "/") {
+            text[place] = UInt8(ascii: "*")
         }
     }
 
