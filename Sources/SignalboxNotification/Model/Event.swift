@@ -206,7 +206,7 @@ package struct DeliveryOrder: Sendable, Equatable {
     }
 }
 
-extension Sequence<RoutedEvent> {
+extension [RoutedEvent] {
     /// The deliveries of all events and of their followers.
     package var deliveryCount: Int { reduce(0) { $0 + $1.deliveryCount } }
 }
