@@ -167,7 +167,7 @@ import Testing
             for query in "routes/test?source=a/b", "explain?source=a/b", "events/search?limit=0", \
                 "deliveries/retry?state=x", "captures/search?outcome=x":
                 connection = socket.create_connection(("127.0.0.1", port), timeout=20)
-                exchange("/v1/" + query, length, b"", [b"4"])
+                exchange("/v1/" + query, length, b"", [b"400"])
             """
         try await Gateway.run { gateway, _, _ in
             try await RawConnection.withClient(script, of: gateway.url) {}
