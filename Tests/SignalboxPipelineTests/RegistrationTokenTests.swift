@@ -29,6 +29,10 @@ import Testing
         #"{"data":{"k":"v","me":"{\"token\":\"TOKEN\"}"}}"#,
         #"{"data":{"link":"https://a.example/?t=TOKEN&u=1"},"notification":{"title":"for TOKEN"}}"#,
         #"{"user":{"TOKEN":true},"note":"first line\nTOKEN"}"#,
+        #"{"data":{"link":"https://a.example/?t\u003dTOKEN\u0026u=1","k":1}}"#,
+        #"{"data":{"me":"{\"t\":\"\\u00e9TOKEN\"}","k":1}}"#,
+        #"{"data":{"me":"{\"t\":\"a\\nTOKEN\"}","k":1}}"#,
+        #"{"data":{"path":"C:\\TOKEN","k":1}}"#,
     ])
     func hashesATokenUnderAnyKey(_ payload: String) throws {
         let text = try body(payload.replacing("TOKEN", with: Self.token))
@@ -39,6 +43,17 @@ import Testing
     @Test func hashesAPercentEncodedToken() throws {
         let text = try body(#"{"data":{"link":"https://a.example/?t=\#(Self.id)%3A\#(Self.tail)&u=1"}}"#)
         #expect(text.contains("?t=\(Self.hash.name(of: Array(Self.token.utf8)))&u=1"), "\(text)")
+    }
+
+    @Test func hashesATokenInAPercentEncodedLink() throws {
+        let text = try body(#"{"data":{"link":"https://a.example/?u=b%3Ft%3D\#(Self.id)%3A\#(Self.tail)"}}"#)
+        #expect(text.contains("b%3Ft%3D\(Self.hash.name(of: Array(Self.token.utf8)))\""), "\(text)")
+    }
+
+    /// A registration token is found under any key, a short token of the request under its own key only.
+    @Test func leavesWordsAloneThatEqualAShortToken() throws {
+        let text = try body(#"{"message":{"token":"abc","data":{"k":"abc","regId":"\#(Self.tail)"}}}"#)
+        #expect(text.contains(#""k":"abc""#) && !text.contains(Self.tail), "\(text)")
     }
 
     @Test func hashesARegistrationOfGCM() throws {

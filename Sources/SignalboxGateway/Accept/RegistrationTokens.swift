@@ -6,7 +6,7 @@ import SignalboxNotification
 /// Google does not document the form of a token. Since GCM, all have a part that begins with `APA91b` and has over 130
 /// characters of base64url. In tokens of FCM, the id of the installation and a colon precede it.
 enum RegistrationTokens {
-    private static let mark = Array("APA91b".utf8)
+    private static let mark: StaticString = "APA91b"
     /// A shorter text can be the word of an app.
     private static let shortestTail = 100
     /// No id of an installation is longer.
@@ -24,27 +24,29 @@ enum RegistrationTokens {
             position = end
             guard end - start >= shortestTail else { continue }
             count += 1
-            tokens.append(DeviceToken(key: [], text: id(before: start, in: text) + Array(text[start..<end])))
+            for id in ids(before: start, in: text) {
+                tokens.append(DeviceToken(key: [], text: id + Array(text[start..<end])))
+            }
         }
     }
 
     /// The position of the first mark from a position on; nil without one.
     private static func firstMark(in text: UnsafeBufferPointer<UInt8>, from position: Int) -> Int? {
         guard let base = text.baseAddress else { return nil }
-        let mark = mark
+        let (first, length) = (Int32(mark.utf8Start.pointee), mark.utf8CodeUnitCount)
         // A token's long part begins before this position.
         let end = text.count - shortestTail + 1
         var position = position
-        while position < end, let found = memchr(base + position, Int32(mark[0]), end - position) {
-            position = UnsafeRawPointer(base).distance(to: UnsafeRawPointer(found))
-            if mark.indices.allSatisfy({ base[position + $0] == mark[$0] }) { return position }
-            position += 1
+        while position < end, let found = memchr(base + position, first, end - position) {
+            if memcmp(found, mark.utf8Start, length) == 0 { return UnsafeRawPointer(base).distance(to: found) }
+            position = UnsafeRawPointer(base).distance(to: found) + 1
         }
         return nil
     }
 
-    /// The id of the installation and the colon before the rest of a token; empty without one.
-    private static func id(before start: Int, in text: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+    /// The id of the installation and the colon before the long part of a token, which begins at a position; empty
+    /// without them. Two after an escaped backslash: inside a JSON text, the next letters are a part of an escape.
+    private static func ids(before start: Int, in text: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
         let separator = text[..<start].suffix(3)
         let end: Int
         if separator.last == UInt8(ascii: ":") {
@@ -52,14 +54,27 @@ enum RegistrationTokens {
         } else if separator.elementsEqual("%3A".utf8) || separator.elementsEqual("%3a".utf8) {
             end = start - 3
         } else {
-            return []
+            return [[]]
         }
-        var id = text[..<end].suffix(longestID)
-        if let last = id.lastIndex(where: { !isInToken($0) }) {
-            // The letter after a backslash is a part of an escape.
-            id = id[(id[last] == UInt8(ascii: "\\") ? last + 2 : last + 1)...]
+        let word = text[..<end].suffix(longestID)
+        var starts = [word.startIndex]
+        if let last = word.lastIndex(where: { !isInToken($0) }) {
+            starts = [last + 1 + lengthOfEscape(text[last..<end])]
+            let backslashes = text[...last].reversed().prefix { $0 == UInt8(ascii: "\\") }.count
+            if backslashes > 0, backslashes % 2 == 0 { starts.append(last + 1) }
         }
-        return id.isEmpty ? [] : Array(id) + [UInt8(ascii: ":")]
+        return starts.map { $0 < end ? Array(text[$0..<end]) + [UInt8(ascii: ":")] : [] }
+    }
+
+    /// The number of letters and digits that a backslash or a percent sign makes a part of an escape; 0 for any other
+    /// first character.
+    private static func lengthOfEscape(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
+        let next = text.dropFirst()
+        switch text.first {
+        case UInt8(ascii: "\\"): return next.first == UInt8(ascii: "u") ? 5 : 1
+        case UInt8(ascii: "%"): return next.count > 2 && next.prefix(2).allSatisfy(\.isHexDigit) ? 2 : 0
+        default: return 0
+        }
     }
 
     /// True for the characters of base64url.

@@ -48,7 +48,8 @@ struct TokenMask: Sendable {
         texts = tokens.map { $0.text }
         shortTexts = texts.filter { $0.count < Self.shortestUnique }
         lookup = texts.count > Self.mostSearched ? Set(texts) : nil
-        keys = Set(tokens.map { $0.key })
+        // Every key ends with the empty one.
+        keys = Set(tokens.map { $0.key }.filter { !$0.isEmpty })
         search = Search(for: tokens)
         self.hash = hash
     }
