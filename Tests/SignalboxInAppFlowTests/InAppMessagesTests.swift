@@ -230,6 +230,16 @@ import Testing
         #expect(fault.code == FormFault.Code.invalidValue && fault.detail.contains("form C"))
     }
 
+    /// Earlier versions accepted such ids.
+    @Test func replacesAStoredMessageWhoseIDIsNotInNormalizationFormC() async throws {
+        let setting = try await InAppSetting()
+        let body = try await setting.register("a").stored.registration.body
+        let former = InAppRegistration(id: "e\u{301}", body: body, address: nil, end: nil)
+        _ = try await setting.store.register(former, as: nil)
+        let message = try await setting.register("e\u{301}")
+        #expect(!message.isNew && message.stored.revision == 2)
+    }
+
     @Test(arguments: ["", "a\u{0}b", "a\nb", String(repeating: "x", count: 257)])
     func rejectsAnImpossibleID(_ id: String) async throws {
         let setting = try await InAppSetting()

@@ -25,6 +25,11 @@ extension InAppFlow {
         // A registration of the same id that is in progress may have stored it meanwhile: then it has a later
         // revision, or both were equal.
         let isKnown = try await fromStore { () throws(StoreError) in try await store.message(id) != nil }
+        if !isKnown {
+            try Self.form { () throws(FormFault) in
+                try FormFault.check(messageID: id, at: "", "The id in the path")
+            }
+        }
         var message = shown(
             try await fromStore { () throws(StoreError) in try await store.register(registration, as: action) })
         message.isNew = !isKnown && message.stored.revision == 1
@@ -33,7 +38,6 @@ extension InAppFlow {
 
     /// The canonical form of a message that the policy permits.
     private func canonical(_ body: [UInt8], as id: MessageID) throws(FormFault) -> InAppRegistration {
-        try FormFault.check(messageID: id, at: "", "The id in the path")
         let form = try MessageForm.read(body, id: id, revision: 1, registeredAt: now)
         let canonical = form.write()
         let definition = try InAppMessages.definition(of: form)
