@@ -55,7 +55,10 @@ import Testing
         let text = #"{"payload":"{\"aps\":{\"alert\":\"One\"}}"}"# + "\n"
         let body = #"{"from":"a","body":"{\"message\":{\"token\":\"t\"}}"}"# + "\n"
         let vendor = #"{"issuer":"Synerise","content":"{\"notification\":{\"title\":\"a\"}}"}"# + "\n"
+        let web = #"{"web_push":8030,"notification":{"title":"a","navigate":"https://a.example"}}"# + "\n"
+        let amazon = #"{"data":{"k":"v"},"consolidationKey":"c","expiresAfter":60}"# + "\n"
         let cases: [(String, String?)] = [
+            (web, nil), (amazon, nil),
             (wrapped, "/payload"), (deeper + plain + plain, nil), (deeper, "/record/text"), (plain, nil),
             (text, "/payload"), (body, "/body"), (vendor, nil), (wrapped + body + body, "/body or /payload"),
         ]

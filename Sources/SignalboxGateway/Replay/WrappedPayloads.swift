@@ -96,11 +96,11 @@ final class WrappedPayloads: Sendable {
         inner(text, parser).map { envelope(of: $0, parser) != nil } ?? false
     }
 
-    /// The envelope of a push service; nil for an object that no service recognises.
+    /// The envelope of a payload; nil for an object that has the form of none.
     private static func envelope(of object: JSONValue, _ parser: JSONParser) -> Envelope? {
         do throws(PlatformError) {
             let payload = try Platforms.recognise(object, size: 0, parser: parser)
-            return payload.platform == .unknown ? nil : payload.envelope
+            return payload.envelope == .other ? nil : payload.envelope
         } catch {
             return nil
         }
