@@ -3,7 +3,7 @@
 import signal
 import unittest
 
-from browser import Browser
+from browser import Browser, Keys
 from gateway import alert, gateway
 
 # Waits of twenty seconds and more are fifteen times shorter.
@@ -70,6 +70,13 @@ class Outages(unittest.TestCase):
         self.browser.shows("Connected", "main .listfacts")
         self.assertEqual(self.browser.all("main .problem"), [])
 
+    def test_a_stream_is_not_connected_while_the_list_is_read_again(self):
+        self.load("destinations", SHORT + HOLD + "AbortSignal.timeout = timeout; window.held = 'v1/events';")
+        self.go("live")
+        self.browser.shows("Connected")
+        self.hang()
+        self.browser.shows("Connection lost; trying again", "main .listfacts")
+
     def test_a_gateway_that_hangs_is_no_state_of_its_destinations(self):
         self.load("destinations", SHORT)
         self.browser.shows("read again every 5 s")
@@ -83,6 +90,12 @@ class Outages(unittest.TestCase):
         self.browser.shows("Ledger", "main h1")
         self.browser.shows("Loading …")
         self.browser.shows("The gateway did not answer", "main .problem")
+
+    def test_a_search_by_a_pattern_has_the_same_limit(self):
+        self.load("events", SHORT)
+        self.hang()
+        self.go("events?pattern=%7B%22source%22%3A%5B%22mobile%22%5D%7D")
+        self.browser.shows("The gateway did not answer within 30 s", "main .problem")
 
     def test_a_stream_that_breaks_names_the_gateway(self):
         with gateway() as fresh:
@@ -152,6 +165,10 @@ class Outages(unittest.TestCase):
         self.browser.all("main details textarea")[0].send_keys('{"data": {"content": {"title": ["First"]}}}')
         self.browser.until("the pattern", lambda: "pattern" in self.browser.run("return location.hash"))
         self.browser.shows("First", "tbody")
+        self.browser.all("main details textarea")[0].send_keys(Keys.CONTROL + "a", Keys.DELETE)
+        self.browser.until("no pattern", lambda: "pattern" not in self.browser.run("return location.hash"))
+        self.browser.settle()
+        self.assertTrue(self.browser.run("return document.querySelector('main details').open"))
 
 
 if __name__ == "__main__":

@@ -98,12 +98,12 @@ async function send(method, path, { query, body, signal, accept, headers } = {})
 }
 
 // Changes may take longer than readings, for example for many deliveries.
-const limited = (method, signal) => (method === "GET"
+const limited = (method, path, signal) => (method === "GET" || path === "events/search"
   ? AbortSignal.any([AbortSignal.timeout(longestWait), ...(signal ? [signal] : [])]) : signal);
 
 /** Sends a request, and reads the answer as JSON. Throws ``Refusal``. */
 export async function call(method, path, options) {
-  const response = await send(method, path, { ...options, signal: limited(method, options?.signal) });
+  const response = await send(method, path, { ...options, signal: limited(method, path, options?.signal) });
   let text;
   try { text = await response.text(); } catch (error) { throw failure(error); }
   try { return text ? JSON.parse(text) : {}; } catch {
@@ -117,7 +117,7 @@ export const get = (path, query, signal) => call("GET", path, { query, signal })
 export const post = (path, body, query) => call("POST", path, { body, query });
 /** Reads the bytes of an answer. */
 export async function read(path, signal) {
-  const response = await send("GET", path, { signal: limited("GET", signal), accept: "*/*" });
+  const response = await send("GET", path, { signal: limited("GET", path, signal), accept: "*/*" });
   try { return new Uint8Array(await response.arrayBuffer()); } catch (error) { throw failure(error); }
 }
 

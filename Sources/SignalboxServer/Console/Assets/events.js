@@ -38,13 +38,13 @@ export function view(context) {
   const data = current(context);
   const rows = data?.events ?? [];
   const use = (text) => {
-    local.text = text;
+    [local.text, local.isEdited] = [text, true];
     clearTimeout(local.timer);
     if (!readPattern(text).message) local.timer = setTimeout(() => change({ pattern: text.trim() }), 500);
     context.redraw();
   };
   return [h("h1", null, "Events"), filters(params, fields),
-    session.who?.content === false ? null : h("details", { open: Boolean(params.pattern) },
+    session.who?.content === false ? null : h("details", { open: Boolean(params.pattern || local.isEdited) },
       h("summary", null, "Pattern"), editor({ text: local.text, use })),
     problem(error), listFacts({ context, data, shown: rows.length }),
     table("Events", columns, rows, (row) => row.id, data

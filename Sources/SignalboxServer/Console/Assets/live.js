@@ -89,6 +89,9 @@ async function listen(context, opened) {
       if (error.status === 401) { dispatchEvent(new Event("signalbox:signin")); return; }
       local.error = error;
       if (isFinal(error)) { local.status = "stopped"; context.redraw(); return; }
+      // The list may take as long as the stream did.
+      local.status = "reconnecting";
+      context.redraw();
       if (!opened.isListed) await list(context, opened);
       wait = Math.min(60, Number(error.headers?.get?.("retry-after")) || wait);
     }
