@@ -1,8 +1,8 @@
 -- The tables, and the migrations of older files. Times are milliseconds since 1970. Foreign keys are declared for
 -- readers of the schema and not enforced.
 --
--- Migrations run in this order. A comment with the word `migration`, a colon and its name begins each. A published
--- migration does not change.
+-- Migrations run in this order. Each begins with a comment: the word `migration`, a colon, and its name. A published
+-- migration does not change, except for its comments.
 
 -- migration: 1
 -- Events and their deliveries. A partial index serves each lane in the order of due times. `deliveries_dead` finds

@@ -183,8 +183,8 @@ INSERT INTO media_counts VALUES
     ('files', (SELECT count(*) FROM files)),
     ('bytes', (SELECT coalesce(sum(bytes), 0) FROM files)),
     ('held', (SELECT count(*) FROM media_waits));
--- Of media, which change less often than deliveries. A trigger runs in the transaction of the change, so the
--- counts are exact after every commit.
+-- Triggers count media, which change less often than deliveries. A trigger runs in the transaction of the change, so
+-- the counts are exact after every commit.
 CREATE TRIGGER media_added AFTER INSERT ON media BEGIN
     UPDATE media_counts SET number = number + 1 WHERE name = NEW.state;
 END;

@@ -17,7 +17,7 @@ package struct ProblemDescription: Sendable {
     /// Every other code. In the order of the reference page.
     package static let requests = read("requests")
 
-    /// A list of `problems.json`, which has all values, so a code is never made elsewhere.
+    /// Reads a list of `problems.json`. Traps for an incomplete description, which a test would show.
     private static func read(_ list: StaticString) -> [ProblemDescription] {
         JSONParser.read(embedded: sb_problems_json()) { root in
             root[list]?.members.map { code, problem in
