@@ -89,7 +89,7 @@ async function listen(context, opened) {
       if (error.status === 401) { dispatchEvent(new Event("signalbox:signin")); return; }
       local.error = error;
       if (isFinal(error)) { local.status = "stopped"; context.redraw(); return; }
-      // The list may take as long as the stream did.
+      // Before the list, which may take 30 s.
       local.status = "reconnecting";
       context.redraw();
       if (!opened.isListed) await list(context, opened);
