@@ -124,7 +124,7 @@ import Testing
         #expect(try await ask("client-with-key.pem", nil).answer.get().status == 204)
         expectTLS(try await ask(nil, nil), "alert")
         expectTLS(try await ask("client-of-stranger.pem", "client.key"), "alert")
-        expectTLS(try await ask("client.pem", "server.key"), "")
+        expectTLS(try await ask("client.pem", "server.key"), "private key")
         expectTLS(try await ask("missing.pem", "client.key"), "missing.pem")
     }
 
