@@ -10,7 +10,7 @@ final class MemoryInAppStore: InAppStore {
     struct State {
         var rows = MemoryRows()
         var due: [DeviceID: Instant] = [:]
-        var messages: [MessageID: StoredInAppMessage] = [:]
+        var messages: ExactTextMap<StoredInAppMessage> = [:]
         var events: [RoutedEvent] = []
         /// The tallies that each decision asked for.
         var asked: [[MessageID]] = []
