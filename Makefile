@@ -120,12 +120,13 @@ test-pages: deps-test
 	cd Tests/Recipes && /usr/bin/python3 -m unittest
 	/usr/bin/python3 Tests/Recipes/run.py $(PAGES)
 
-# The console in Chromium, against the built binary. Screenshots are in .build/screenshots. Two modules run at once,
-# each with its own gateway; the longest one begins first.
-CONSOLE_TESTS := test_pages $(filter-out test_pages,$(basename $(notdir $(wildcard Tests/Console/test_*.py))))
+# The console in Chromium, against the built binary. Screenshots are in .build/screenshots. Two classes of tests run at
+# once, each with its own gateway; the longest ones begin first.
+CONSOLE_TESTS := test_pages.py $(filter-out test_pages.py,$(notdir $(wildcard Tests/Console/test_*.py)))
 test-console: deps-test
 	swift build --product signalbox
-	cd Tests/Console && printf '%s\n' $(CONSOLE_TESTS) | xargs -n 1 -P 2 ../../.build/test-venv/bin/python -m unittest -v
+	cd Tests/Console && awk -F'[ (]' '/^class .*unittest\.TestCase/ { name = FILENAME; sub(/\.py$$/, "", name); print name "." $$2 }' $(CONSOLE_TESTS) \
+	    | xargs -n 1 -P 2 ../../.build/test-venv/bin/python -m unittest -v
 
 # The archive and the package have equal bytes if the binary is the same: Packaging/build.py says what they depend on.
 dist: deps-dist build

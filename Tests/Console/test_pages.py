@@ -18,8 +18,8 @@ FIRST_ROW = """
 """
 
 
-class Pages(unittest.TestCase):
-    """A gateway with a little of everything."""
+class Everything:
+    """A gateway with a little of everything, and its pages."""
 
     @classmethod
     def setUpClass(cls):
@@ -66,6 +66,10 @@ class Pages(unittest.TestCase):
                     name = page.split("?")[0].replace(self.event, "event").replace(self.carousel, "carousel")
                     self.browser.shoot(f"{name.replace('/', '-')}-{theme}", width)
 
+
+class LightPages(Everything, unittest.TestCase):
+    """Every page in the light theme."""
+
     def test_light_narrow(self):
         self.each("light", WIDTHS[0])
 
@@ -75,6 +79,10 @@ class Pages(unittest.TestCase):
     def test_light_wide(self):
         self.each("light", WIDTHS[2])
 
+
+class DarkPages(Everything, unittest.TestCase):
+    """Every page in the dark theme."""
+
     def test_dark_narrow(self):
         self.each("dark", WIDTHS[0])
 
@@ -83,6 +91,10 @@ class Pages(unittest.TestCase):
 
     def test_dark_wide(self):
         self.each("dark", WIDTHS[2])
+
+
+class PagesAndHosts(Everything, unittest.TestCase):
+    """Requests, links, lists and times of all pages."""
 
     def test_no_page_reaches_another_host(self):
         self.browser.requests()
