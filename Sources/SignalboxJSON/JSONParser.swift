@@ -113,8 +113,7 @@ package final class JSONParser {
         return try parse(text, foundIn: string)
     }
 
-    /// Parses a JSON text that a string of another document contains in another encoding. The result is cached and
-    /// located as that of ``parseText(in:)``. `text`: is copied.
+    /// Like ``parseText(in:)``, for a string with an encoded text, which the caller has decoded to `text`.
     package func parse(_ text: [UInt8], foundIn string: JSONValue) throws(JSONError) -> JSONValue {
         try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in try parse(bytes, foundIn: string) }
     }
