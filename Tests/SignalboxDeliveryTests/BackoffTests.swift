@@ -52,43 +52,34 @@ import Testing
 
     /// A day's pause that the destination asked for, with and without an open breaker.
     @Test(arguments: [1, 20]) func aResumeEndsTheBackoffAtOnce(failures: Int) async throws {
-        try await withTemporaryDirectory { directory in
-            let queue = try bench.open(directory)
-            let sender = ScriptedSender { [calls = Counter()] _, _ in
-                calls.next() == 1
-                    ? .replied(status: 503, retryAfter: .seconds(86_400)) : .replied(status: 204, retryAfter: nil)
-            }
-            var destination = bench.destination()
-            destination.breaker.failures = failures
+        let sender = ScriptedSender { [calls = Counter()] _, _ in
+            calls.next() == 1
+                ? .replied(status: 503, retryAfter: .seconds(86_400)) : .replied(status: 204, retryAfter: nil)
+        }
+        var destination = bench.destination()
+        destination.breaker.failures = failures
+        try await bench.run(destination, sender) { _, queue in
             try await queue.append(bench.events(1...3))
-            let dispatcher = bench.dispatcher(destination, sender, queue)
-            async let running: Void = dispatcher.runUntilDrained()
-            while try await queue.statuses()[bench.crm] == nil { await Task.yield() }
+            try await bench.waitForStatus(true, in: queue)
             #expect(sender.attempts == 1)
             try await queue.set(nil, of: bench.crm)
             await sender.begun(3)
             #expect(bench.clock.elapsed == .zero)
-            while try await queue.statuses()[bench.crm] != nil { await Task.yield() }
-            dispatcher.drain(within: .zero)
-            bench.clock.advance(by: .seconds(1))
-            await running
+            try await bench.waitForStatus(false, in: queue)
         }
     }
 
     /// The queue records an open breaker, and removes the record once an attempt succeeds.
     @Test func recordsABreakerWhileItIsOpen() async throws {
-        try await withTemporaryDirectory { directory in
-            let queue = try bench.open(directory)
-            let sender = ScriptedSender { [calls = Counter()] _, _ in
-                .replied(status: calls.next() == 1 ? 503 : 204, retryAfter: nil)
-            }
-            var destination = bench.destination()
-            destination.breaker.failures = 1
-            destination.breaker.probe = .seconds(30)
+        let sender = ScriptedSender { [calls = Counter()] _, _ in
+            .replied(status: calls.next() == 1 ? 503 : 204, retryAfter: nil)
+        }
+        var destination = bench.destination()
+        destination.breaker.failures = 1
+        destination.breaker.probe = .seconds(30)
+        try await bench.run(destination, sender) { _, queue in
             try await queue.append(bench.events(1...2))
-            let dispatcher = bench.dispatcher(destination, sender, queue)
-            async let running: Void = dispatcher.runUntilDrained()
-            while try await queue.statuses()[bench.crm] == nil { await Task.yield() }
+            try await bench.waitForStatus(true, in: queue)
             let status = try #require(try await queue.statuses()[bench.crm])
             #expect(status.word == "breaker_open")
             #expect(status.reason == "circuit breaker open after 1 failures in a row, the last: answered 503")
@@ -96,10 +87,7 @@ import Testing
             await bench.clock.waitForSleeper(until: .seconds(30))
             bench.clock.advance(by: .seconds(30))
             await sender.begun(2)
-            while try await queue.statuses()[bench.crm] != nil { await Task.yield() }
-            dispatcher.drain(within: .zero)
-            bench.clock.advance(by: .seconds(1))
-            await running
+            try await bench.waitForStatus(false, in: queue)
         }
     }
 }

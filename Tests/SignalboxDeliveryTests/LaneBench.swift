@@ -30,6 +30,27 @@ struct LaneBench {
             elapsed: { [clock] in clock.elapsed })
     }
 
+    /// Runs a dispatcher of one destination over an empty queue until `body` has ended.
+    func run(
+        _ destination: Destination, _ sender: any Sender,
+        _ body: (_ dispatcher: Dispatcher, _ queue: SQLiteQueue) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            let dispatcher = dispatcher(destination, sender, queue)
+            async let running: Void = dispatcher.runUntilDrained()
+            try await body(dispatcher, queue)
+            dispatcher.drain(within: .zero)
+            clock.advance(by: .seconds(1))
+            await running
+        }
+    }
+
+    /// Returns once the queue has a recorded status of the destination, or has none.
+    func waitForStatus(_ isRecorded: Bool, in queue: SQLiteQueue) async throws {
+        while try await (queue.statuses()[crm] != nil) != isRecorded { await Task.yield() }
+    }
+
     func destination(concurrency: Int = 1, perSecond: Double? = nil) -> Destination {
         var destination = Destination(name: crm, endpoint: .inbox)
         destination.retry = .init(attempts: 5, base: .seconds(30), max: .seconds(7200))

@@ -27,59 +27,45 @@ import Testing
 
     /// A pause that the destination asked for, and an open breaker.
     @Test(arguments: [1, 20]) func aChangedDestinationKeepsItsBackoff(failures: Int) async throws {
-        try await withTemporaryDirectory { directory in
-            let queue = try bench.open(directory)
-            let old = sender("a", .replied(status: 503, retryAfter: failures == 1 ? nil : .seconds(30)))
-            let new = sender("a", .replied(status: 204, retryAfter: nil))
-            var destination = bench.destination()
-            destination.breaker.failures = failures
-            destination.breaker.probe = .seconds(30)
-            let dispatcher = bench.dispatcher(destination, old, queue)
-            async let running: Void = dispatcher.runUntilDrained()
+        let old = sender("a", .replied(status: 503, retryAfter: failures == 1 ? nil : .seconds(30)))
+        let new = sender("a", .replied(status: 204, retryAfter: nil))
+        var destination = bench.destination()
+        destination.breaker.failures = failures
+        destination.breaker.probe = .seconds(30)
+        try await bench.run(destination, old) { dispatcher, queue in
             try await queue.append(bench.events(1...3))
-            while try await queue.statuses()[bench.crm] == nil { await Task.yield() }
+            try await bench.waitForStatus(true, in: queue)
             let before = try await queue.statuses()[bench.crm]
-            destination.concurrency = 2
-            await replace(in: dispatcher, by: destination, new, sleepingUntil: .seconds(30))
+            var changed = destination
+            changed.concurrency = 2
+            await replace(in: dispatcher, by: changed, new, sleepingUntil: .seconds(30))
             #expect(new.attempts == 0, "the backoff is not over")
             #expect(try await queue.statuses()[bench.crm] == before)
             bench.clock.advance(by: .seconds(30))
             await new.begun(2)
-            while try await queue.statuses()[bench.crm] != nil { await Task.yield() }
+            try await bench.waitForStatus(false, in: queue)
             #expect(old.attempts == 1)
-            dispatcher.drain(within: .zero)
-            bench.clock.advance(by: .seconds(1))
-            await running
         }
     }
 
     @Test func anotherURLStartsWithoutBackoff() async throws {
-        try await withTemporaryDirectory { directory in
-            let queue = try bench.open(directory)
-            let old = sender("a", .replied(status: 503, retryAfter: .seconds(86_400)))
-            let new = sender("b", .replied(status: 204, retryAfter: nil))
-            let dispatcher = bench.dispatcher(bench.destination(), old, queue)
-            async let running: Void = dispatcher.runUntilDrained()
+        let old = sender("a", .replied(status: 503, retryAfter: .seconds(86_400)))
+        let new = sender("b", .replied(status: 204, retryAfter: nil))
+        try await bench.run(bench.destination(), old) { dispatcher, queue in
             try await queue.append(bench.events(1...3))
-            while try await queue.statuses()[bench.crm] == nil { await Task.yield() }
+            try await bench.waitForStatus(true, in: queue)
             dispatcher.replace([(bench.destination(), new)], deadLetters: nil) { _ in false }
             await new.begun(2)
             #expect(bench.clock.elapsed == .zero)
-            while try await queue.statuses()[bench.crm] != nil { await Task.yield() }
-            dispatcher.drain(within: .zero)
-            bench.clock.advance(by: .seconds(1))
-            await running
+            try await bench.waitForStatus(false, in: queue)
         }
     }
 
     /// Many reloads must not multiply the rate.
     @Test func aChangedDestinationKeepsItsRate() async throws {
-        try await withTemporaryDirectory { directory in
-            let queue = try bench.open(directory)
-            let old = sender("a", .replied(status: 204, retryAfter: nil))
-            let new = sender("a", .replied(status: 204, retryAfter: nil))
-            let dispatcher = bench.dispatcher(bench.destination(perSecond: 2), old, queue)
-            async let running: Void = dispatcher.runUntilDrained()
+        let old = sender("a", .replied(status: 204, retryAfter: nil))
+        let new = sender("a", .replied(status: 204, retryAfter: nil))
+        try await bench.run(bench.destination(perSecond: 2), old) { dispatcher, queue in
             try await queue.append(bench.events(1...6))
             await old.waitFor(attempts: 2)
             let changed = bench.destination(concurrency: 4, perSecond: 2)
@@ -87,9 +73,6 @@ import Testing
             #expect(new.attempts == 0)
             bench.clock.advance(by: .seconds(1))
             await new.waitFor(attempts: 2)
-            dispatcher.drain(within: .zero)
-            bench.clock.advance(by: .seconds(1))
-            await running
         }
     }
 }
