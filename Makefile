@@ -23,26 +23,24 @@ BENCH_TOOLS := jq wrk nghttp2-client python3-venv postgresql curl
 BENCH_SERVERS := nginx/usr/sbin/nginx
 # dpkg-dev derives the packages of shared libraries; the others check what was made.
 DIST_TOOLS := binutils dpkg-dev python3
-DIST_TEST_TOOLS := fish lintian mandoc mmdebstrap openssl python3-venv systemd zsh
+DIST_TEST_TOOLS := fish lintian mandoc mmdebstrap systemd zsh
+DEPLOYMENT_TOOLS := openssl python3-venv
 # Servers whose programs check the examples of their configs.
-DIST_TEST_SERVERS := nginx/usr/sbin/nginx caddy/usr/bin/caddy
-# From PyPI: schemas of Compose files and workflows, of Kubernetes, and the reference library of SPDX.
-DIST_TEST_LIBRARIES := check-jsonschema==0.39.0 kubernetes-validate==1.37.0 spdx-tools==0.8.5
+DEPLOYMENT_SERVERS := nginx/usr/sbin/nginx caddy/usr/bin/caddy
+# From PyPI: schemas of Compose files and workflows, of Kubernetes, and the reference library of SPDX documents.
+DEPLOYMENT_LIBRARIES := check-jsonschema==0.39.0 kubernetes-validate==1.37.0 spdx-tools==0.8.5
 
-# SCRATCH: another folder for build products, for a build at the same time as another one.
-SCRATCH ?= .build
 # The binary must not depend on the directory that it was built in: compilers write paths below it as paths below ".".
 PREFIX_MAP := -Xswiftc -file-prefix-map -Xswiftc "$(CURDIR)=." -Xcc "-ffile-prefix-map=$(CURDIR)=."
 # Tables of addresses are read-only once the program has started. Libraries come from the system's folders only.
 HARDENING := -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now --disable-local-rpath -Xlinker --no-export-dynamic
-RELEASE = swift build -c release --product signalbox --static-swift-stdlib --scratch-path "$(SCRATCH)" \
-	$(PREFIX_MAP) $(HARDENING)
-BINARY = $(SCRATCH)/release/signalbox
+RELEASE = swift build -c release --product signalbox --static-swift-stdlib $(PREFIX_MAP) $(HARDENING)
+BINARY = .build/release/signalbox
 DIST := .build/dist
 
-.PHONY: help run build test verify test-pages test-console dist dist-test image push publish reference damage model \
-	lint format bench soak soak-replay kills-inapp providers-long nodes-long fuzz \
-	deps deps-lint deps-test deps-bench deps-dist deps-dist-test clean
+.PHONY: help run build test verify test-pages test-console test-deployment dist dist-test image push publish reference \
+	damage model lint format bench soak soak-replay kills-inapp providers-long nodes-long fuzz \
+	deps deps-lint deps-test deps-bench deps-deployment deps-dist deps-dist-test clean
 
 help:
 	@echo "make run     install what is missing, build, start the gateway on 127.0.0.1:8080"
@@ -56,6 +54,7 @@ help:
 	@echo "make test-console  the tests of the console in a browser, which are part of make test"
 	@echo "make verify  reference libraries read again what the last make test recorded; a part of make test"
 	@echo "make test-pages  the README, the quickstart, getting payloads in and the recipes, followed from their text"
+	@echo "make test-deployment  checks of deploy/, the Dockerfile, the Compose files and the workflow; a part of make test"
 	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
 	@echo "make model   check the models of deliveries, nodes and in-app offers, and that they find each broken rule"
 	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, peers, media, inapp, console, nodes or ways-in for one of its parts"
@@ -92,12 +91,12 @@ RECORDING := SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
 	SIGNALBOX_RECORD_ANSWERS="$(CURDIR)/.build/answers.ndjson" \
 	SIGNALBOX_RECORD_OTLP="$(CURDIR)/.build/otlp.ndjson"
 
-test: deps-test
+test: deps-test deps-deployment
 	swift build --build-tests
 	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson .build/answers.ndjson .build/otlp.ndjson
 	$(RECORDING) ./.ci/tests unit
 	$(RECORDING) ./.ci/tests end-to-end
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-console verify test-pages
+	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-console verify test-pages test-deployment
 
 # Reference libraries read what the tests recorded, and the examples; others check the metrics and the API. verify
 # needs the products and the records of the last make test.
@@ -128,15 +127,21 @@ test-console: deps-test
 	cd Tests/Console && awk -F'[ (]' '/^class .*unittest\.TestCase/ { name = FILENAME; sub(/\.py$$/, "", name); print name "." $$2 }' $(CONSOLE_TESTS) \
 	    | xargs -n 1 -P 2 ../../.build/test-venv/bin/python -m unittest -v
 
+# The files that run the gateway elsewhere: deploy/, the Dockerfile, the Compose file and the workflow.
+test-deployment: deps-deployment
+	swift build --product signalbox
+	cd Tests/Packaging && SIGNALBOX_DIST_BINARY="$(CURDIR)/.build/debug/signalbox" \
+	    ../../.build/deployment-venv/bin/python -m unittest test_deployment
+
 # The archive and the package have equal bytes if the binary is the same: Packaging/build.py says what they depend on.
 dist: deps-dist build
 	/usr/bin/python3 Packaging/build.py $(BINARY) $(DIST)
 
-# Makes the packages a second time, in another directory and time zone, compares them, and checks everything that is
-# shipped: deploy/, the Dockerfile, the Compose file and the workflow too.
+# Makes the packages a second time, in another directory and time zone, compares them, checks what they contain, and
+# installs them into a bare Debian. It repeats test-deployment with the release.
 dist-test: dist deps-dist-test
 	cd Tests/Packaging && SIGNALBOX_DIST_BINARY="$(abspath $(BINARY))" \
-	    ../../.build/dist-venv/bin/python -m unittest -v
+	    ../../.build/deployment-venv/bin/python -m unittest -v
 
 REVISION = $(shell git rev-parse HEAD 2>/dev/null)
 VERSION = $(shell sed -nE 's/.*static let current = "([^"]+)".*/\1/p' $$(grep -rl 'enum Version' Sources))
@@ -158,13 +163,16 @@ publish:
 deps-dist: deps
 	@./.ci/install-packages $(DIST_TOOLS)
 
-deps-dist-test: deps-dist
+deps-dist-test: deps-dist deps-deployment
 	@./.ci/install-packages $(DIST_TEST_TOOLS)
-	@./.ci/extract-programs $(DIST_TEST_SERVERS)
-	@test -x .build/dist-venv/bin/python || /usr/bin/python3 -m venv .build/dist-venv
-	@test "$$(cat .build/dist-venv/installed 2>/dev/null)" = '$(DIST_TEST_LIBRARIES)' \
-	    || { .build/dist-venv/bin/pip install --quiet $(DIST_TEST_LIBRARIES) \
-	    && echo '$(DIST_TEST_LIBRARIES)' >.build/dist-venv/installed; }
+
+deps-deployment: deps
+	@./.ci/install-packages $(DEPLOYMENT_TOOLS)
+	@./.ci/extract-programs $(DEPLOYMENT_SERVERS)
+	@test -x .build/deployment-venv/bin/python || /usr/bin/python3 -m venv .build/deployment-venv
+	@test "$$(cat .build/deployment-venv/installed 2>/dev/null)" = '$(DEPLOYMENT_LIBRARIES)' \
+	    || { .build/deployment-venv/bin/pip install --quiet $(DEPLOYMENT_LIBRARIES) \
+	    && echo '$(DEPLOYMENT_LIBRARIES)' >.build/deployment-venv/installed; }
 
 # Rewrites the generated blocks of docs/reference from the code; the same tests fail when a block is out of date.
 reference: deps

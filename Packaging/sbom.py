@@ -85,7 +85,7 @@ def declares(checkout, module):
 
 def swift_parts(binary):
     """The packages that the modules come from, and C sources inside them. Our own modules are not listed."""
-    # The binary is in SCRATCH/TRIPLE/release.
+    # The binary is in .build/TRIPLE/release.
     checkouts = binary.resolve().parent.parent.parent / "checkouts"
     pins = {pin["identity"]: pin for pin in json.loads((ROOT / "Package.resolved").read_text(encoding="utf-8"))["pins"]}
     found, inner = {}, []

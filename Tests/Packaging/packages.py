@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BINARY = pathlib.Path(os.environ.get("SIGNALBOX_DIST_BINARY", ROOT / ".build/release/signalbox"))
 FOLDER = pathlib.Path(os.environ.get("SIGNALBOX_DIST_FOLDER", ROOT / ".build/dist"))
 TOOLS = ROOT / ".build/test-tools"
-# `make dist-test` runs the tests in the environment of their libraries.
+# make runs the tests in the environment of their libraries.
 VENV = pathlib.Path(sys.executable).parent
 
 

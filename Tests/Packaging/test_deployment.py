@@ -7,12 +7,12 @@ import subprocess
 import unittest
 
 import packages
-from packages import ROOT, archive, run
+from packages import BINARY, ROOT, run
 
 try:
     import yaml
 except ImportError as error:
-    raise SystemExit("Run make dist-test: these tests need its Python environment.") from error
+    raise SystemExit("Run make test-deployment: these tests need its Python environment.") from error
 
 # Swift's image has no make.
 INSTALL_MAKE = "apt-get update -qq && apt-get install -y -qq --no-install-recommends make"
@@ -55,7 +55,7 @@ class Image(unittest.TestCase):
         self.assertEqual(json.loads(self.last("ENTRYPOINT")), ["signalbox"])
 
     def test_its_health_check_is_a_command(self):
-        dump = json.loads(run(archive() / "bin/signalbox", "--experimental-dump-help"))
+        dump = json.loads(run(BINARY, "--experimental-dump-help"))
         self.assertIn("health", [command["commandName"] for command in dump["command"]["subcommands"]])
 
     def test_it_listens_where_a_published_port_arrives(self):
@@ -81,11 +81,11 @@ class Image(unittest.TestCase):
             self.assertFalse(is_in_context(name), name)
 
     def test_the_config_of_the_compose_file_is_valid(self):
-        run(archive() / "bin/signalbox", "routes", "check", "--config", ROOT / "Examples/container/routes.json")
+        run(BINARY, "routes", "check", "--config", ROOT / "Examples/container/routes.json")
 
     def test_an_open_config_is_refused_on_all_addresses(self):
         refused = subprocess.run(
-            [archive() / "bin/signalbox", "serve", "--config", ROOT / "routes.json", "--listen", "0.0.0.0:0",
+            [BINARY, "serve", "--config", ROOT / "routes.json", "--listen", "0.0.0.0:0",
              "--data-dir", packages.path("data-open")],
             env={"PATH": "/usr/bin"}, capture_output=True, text=True, check=False, timeout=600)
         self.assertEqual(refused.returncode, 2)
@@ -195,7 +195,7 @@ class Kubernetes(unittest.TestCase):
         text = next(object for _, object in self.objects() if object["kind"] == "ConfigMap")["data"]["routes.json"]
         path = packages.path("kubernetes.json")
         path.write_text(text)
-        run(archive() / "bin/signalbox", "routes", "check", "--strict", "--config", path)
+        run(BINARY, "routes", "check", "--strict", "--config", path)
 
 
 class Proxies(unittest.TestCase):
