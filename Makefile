@@ -83,20 +83,10 @@ run: build
 build: deps
 	$(RELEASE)
 
-# Tests record the events, calendars, messages and exports that they make, and the answers that they receive, for the
-# reference libraries to verify. End-to-end tests run after the unit tests, which need the cores.
-RECORDING := SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
-	SIGNALBOX_RECORD_CALENDARS="$(CURDIR)/.build/calendars.ndjson" \
-	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson" \
-	SIGNALBOX_RECORD_ANSWERS="$(CURDIR)/.build/answers.ndjson" \
-	SIGNALBOX_RECORD_OTLP="$(CURDIR)/.build/otlp.ndjson"
-
 test: deps-test deps-deployment
 	swift build --build-tests
-	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson .build/answers.ndjson .build/otlp.ndjson
-	$(RECORDING) ./.ci/tests unit
-	$(RECORDING) ./.ci/tests end-to-end
-	$(MAKE) --no-print-directory --jobs=2 --output-sync=target test-console verify test-pages test-deployment
+	./.ci/tests
+	$(MAKE) --no-print-directory verify
 
 # Reference libraries read what the tests recorded, and the examples; others check the metrics and the API. verify
 # needs the products and the records of the last make test.
