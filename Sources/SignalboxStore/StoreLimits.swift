@@ -3,10 +3,10 @@ package enum StoreLimits {
     /// How long a request waits for its commit. Longer than a store waits for a lock of another process, because that
     /// wait ends with a definite answer.
     package static let patience: Duration = .seconds(15)
-    /// The most deliveries of the events that one request brings together: a commit of them takes seconds.
+    /// The most deliveries that the events of one request may have together. Their commit takes seconds.
     package static let deliveriesOfRequest = 100_000
-    /// The most deliveries that several appends have together in one commit. A larger one would take so long that the
-    /// appends behind it run out of patience.
+    /// The most deliveries of several appends in one commit. A larger commit would take so long that later appends time
+    /// out.
     package static let deliveriesOfCommit = 20_000
     /// How long a commit may take before the store counts as not writable.
     package static let longestCommit: Duration = .seconds(5)

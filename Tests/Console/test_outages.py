@@ -107,12 +107,12 @@ class Outages(unittest.TestCase):
             self.assertIn("The gateway did not answer. Is it running?", self.browser.text("main .problem"))
             self.browser.log()
 
-    def test_rows_of_a_former_filter_are_not_those_of_the_next_one(self):
+    def test_rows_of_a_previous_filter_are_not_those_of_the_next_one(self):
         self.load("deliveries?destination=erp", HOLD)
         self.assertEqual(len(self.browser.all("tbody tr")), 1)
         self.browser.run("window.held = 'destination=crm&state=dead'")
         self.go("deliveries?destination=crm&state=dead")
-        self.browser.shows("the entries below are those of the former filter or page", "main .listfacts")
+        self.browser.shows("the entries below are from the previous filter or page", "main .listfacts")
         self.browser.until("the answer", lambda: self.browser.run("return Boolean(window.release)"))
         self.browser.run("window.held = null; window.release()")
         self.browser.shows("No entry matches: clear a filter")

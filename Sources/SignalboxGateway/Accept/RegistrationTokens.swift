@@ -7,9 +7,9 @@ import SignalboxNotification
 /// characters of base64url. In tokens of FCM, the id of the installation and a colon precede it.
 enum RegistrationTokens {
     private static let mark: StaticString = "APA91b"
-    /// A shorter text can be the word of an app.
+    /// A shorter text may be a word of the app.
     private static let shortestTail = 100
-    /// No id of an installation is longer.
+    /// The longest id of an installation.
     private static let longestID = 64
     /// More tokens than a payload of 4 KiB can hold.
     private static let mostTokens = 100
@@ -44,8 +44,9 @@ enum RegistrationTokens {
         return nil
     }
 
-    /// The id of the installation and the colon before the long part of a token, which begins at a position; empty
-    /// without them. Two after an escaped backslash: inside a JSON text, the next letters are a part of an escape.
+    /// The id of the installation and the colon, which precede the long part of a token; one empty value if there are
+    /// none. `start`: the position of the long part. Two candidates after an escaped backslash, because its next letters
+    /// are part of another escape if the string is a JSON text.
     private static func ids(before start: Int, in text: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
         let separator = text[..<start].suffix(3)
         let end: Int
@@ -66,8 +67,7 @@ enum RegistrationTokens {
         return starts.map { $0 < end ? Array(text[$0..<end]) + [UInt8(ascii: ":")] : [] }
     }
 
-    /// The number of letters and digits that a backslash or a percent sign makes a part of an escape; 0 for any other
-    /// first character.
+    /// The number of characters of an escape after its backslash or percent sign; 0 if the text begins otherwise.
     private static func lengthOfEscape(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
         let next = text.dropFirst()
         switch text.first {

@@ -4,8 +4,8 @@ import Synchronization
 extension LaneGate {
     /// Takes over the state of the destination from a predecessor: the pause, the breaker, and a rate that did not
     /// change. Call it after the predecessor's last attempt, and before the first one of this lane. `withPermission`:
-    /// also a permission that was given. A withheld permission is not taken over, so that it is requested at once: the
-    /// change of the config may be the reason to give it.
+    /// also takes over a permission that was given. A withheld permission is requested again at once, because the
+    /// receiver may grant it after the change of the config.
     func follow(_ former: LaneGate, withPermission: Bool, at now: Duration) {
         let former = former.state.withLock(\.self)
         state.withLock { state in

@@ -4,17 +4,17 @@ import SignalboxNotification
 import SignalboxStore
 import Synchronization
 
-/// Looks for stored files in their directory, on a thread of its own. A directory on a network may not answer for
-/// minutes, and deliveries must not wait for it.
+/// Looks for stored files in their directory, on a dispatch queue of its own. A directory on a network may not answer
+/// for minutes, and deliveries must not wait for it.
 ///
-/// A class with a lock because the answer may come after the question was given up.
+/// A class with a lock because a search may end after its caller has stopped waiting.
 final class LostFiles: Sendable {
-    /// Whether a former question has no answer yet.
-    private let isAsking = Mutex(false)
+    /// Whether a search is in progress.
+    private let isSearching = Mutex(false)
     private let queue = DispatchQueue(label: "signalbox.media.lost")
 
-    /// The digests of files that are not there. Nil if the directory does not answer within `patience`, and at once
-    /// while a former question has no answer. `exists` may block.
+    /// The digests of files that are missing. Nil if the search takes longer than `patience`, and at once while an
+    /// earlier search is in progress. `exists` may block.
     func find(
         among files: [MediaFile], patience: Duration, exists: @escaping @Sendable (MediaFile) -> Bool
     ) async -> Set<String>? {
@@ -22,18 +22,18 @@ final class LostFiles: Sendable {
         let (answer, answered) = (Replaceable<Set<String>?>(nil), WakeUp())
         queue.async { [self] in
             answer.replace(by: Set(files.lazy.filter { !exists($0) }.map(\.sha256)))
-            isAsking.withLock { $0 = false }
+            isSearching.withLock { $0 = false }
             answered.wake()
         }
         _ = await answered.wait(atMost: patience)
         return answer.value
     }
 
-    /// False while a question has no answer.
+    /// False while a search is in progress.
     private func begin() -> Bool {
-        isAsking.withLock { isAsking in
-            defer { isAsking = true }
-            return !isAsking
+        isSearching.withLock { isSearching in
+            defer { isSearching = true }
+            return !isSearching
         }
     }
 }

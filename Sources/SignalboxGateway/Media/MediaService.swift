@@ -44,9 +44,9 @@ package struct MediaService: Service {
     /// Whether the gateway could not store the last file that arrived, so that a full disk is logged once.
     private let storage = Outage()
     let lostFiles = LostFiles()
-    /// Whether the last stored files that deliveries needed were missing, so that a lost directory is logged once.
+    /// Whether the last search found missing files, so that a lost directory is logged once.
     let losses = Outage()
-    /// Whether the directory did not answer the last time.
+    /// Whether the last search timed out.
     let silence = Outage()
 
     /// The shortest and the longest sleep before a known time. Corrections of the wall clock delay deliveries by no

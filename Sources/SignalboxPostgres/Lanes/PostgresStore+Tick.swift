@@ -3,10 +3,10 @@ package import SignalboxNotification
 package import SignalboxStore
 import Synchronization
 
-/// The regular look at changes by this and other nodes.
+/// Regular polls for changes by this and other nodes.
 extension PostgresStore {
     /// One round trip for all lanes, and writes only where there is something to write. Throws the first failure; the
-    /// next tick does the rest. A failure of the look itself leaves all memory unchanged.
+    /// next tick does the rest. A failure of the poll itself leaves all memory unchanged.
     @discardableResult
     package func tick() async throws(StoreError) -> [DestinationName] {
         let now = now
@@ -46,8 +46,8 @@ extension PostgresStore {
         lanes.wake(Set(former.keys).union(backoffs.keys).filter { former[$0] != backoffs[$0] })
     }
 
-    /// Tells the lanes of destinations that an operator resumed on another node since the last look. Leaves them to the
-    /// next look if this process changed a destination since `epoch`.
+    /// Tells the lanes of destinations that an operator resumed on another node since the last poll. Leaves them to the
+    /// next poll if this process changed a destination since `epoch`.
     private func followResumes(_ latest: [DestinationName: Date], since epoch: Int) {
         statusChanges.withLock {
             guard $0 == epoch else { return }
@@ -60,10 +60,10 @@ extension PostgresStore {
         }
     }
 
-    /// From memory. True after a resume by this node, and after a look that found one by another node.
+    /// From memory. True after a resume by this node, and after a poll that found one by another node.
     package func takeResumed(_ destination: DestinationName) -> Bool { lanes.takeResumed(destination) }
 
-    /// From memory, as of the last look.
+    /// From memory, as of the last poll.
     package func othersBackoff(from destination: DestinationName) -> OthersBackoff {
         var backoff = othersBackoffs.withLock { $0[destination] } ?? OthersBackoff()
         backoff.hasEndedOwn = ownBreakers.takeRemoved(destination)
@@ -86,7 +86,7 @@ extension PostgresStore {
         if former != look.media { lanes.wakeDownloads() }
     }
 
-    /// Ends free deliveries whose time is over. Each is checked again, because it may have changed since the look. One
+    /// Ends free deliveries whose time is over. Each is checked again, because it may have changed since the poll. One
     /// transaction of the lane `others`.
     private func expire(_ overdue: [Int64]) async throws(StoreError) {
         let ends = try await writer(.others).write { transaction in
@@ -121,7 +121,7 @@ extension PostgresStore {
         """
 }
 
-/// The results of a look.
+/// The results of a poll.
 struct Look: Sendable {
     /// Open destinations with a due free delivery without an order key, and when the first of these became due.
     var loose: [DestinationName: Date] = [:]

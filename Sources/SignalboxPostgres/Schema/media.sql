@@ -64,8 +64,8 @@ CREATE INDEX event_files_event ON event_files (event);
 
 CREATE TABLE media_nodes (node bigint PRIMARY KEY);
 
--- Changes of the counts, a row for each lane of each node: one transaction at a time has it, so none waits for
--- another one. Sums are exact, and cost nothing however many URLs and files are stored.
+-- The counts, in a row for each lane of each node. Only one transaction at a time changes a row, so transactions do not
+-- wait for each other. The sums are exact, and the number of URLs and files does not matter for their cost.
 
 CREATE TABLE media_counts (
     node bigint NOT NULL, lane integer NOT NULL,

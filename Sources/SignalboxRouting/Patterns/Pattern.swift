@@ -3,11 +3,10 @@ package import SignalboxJSON
 /// An event pattern in Amazon EventBridge's language: a JSON object of the event's structure, with arrays of
 /// conditions in place of values. All fields must match, each by one of its conditions.
 ///
-/// AWS's open-source implementation, Event Ruler (github.com/aws/event-ruler), is the reference wherever
-/// EventBridge's documentation differs from it or is silent;
-/// docs/decisions/0020-event-patterns-as-ruler-decides-them.md lists where. Source:
-/// docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html Immutable, so tasks and configs
-/// share it.
+/// If EventBridge's documentation (docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html)
+/// differs from AWS's open-source implementation, Event Ruler (github.com/aws/event-ruler), or is silent, Event Ruler
+/// is the reference; docs/decisions/0020-event-patterns-as-ruler-decides-them.md lists these cases. Immutable, so tasks
+/// and configs share it.
 package struct Pattern: Sendable, Equatable {
     /// One must match: the pattern with its `$or`s and `exists: false`s multiplied out.
     let alternatives: [Alternative]

@@ -25,7 +25,7 @@ struct TemplateScan {
     private static let nestedFunctions = 4
     /// Bytes of a delimiter. A search takes time proportional to the template times this length.
     private static let delimiterLengths = 2...16
-    /// The most bytes of ``counted``, which take a fraction of a second. 64 KiB with 2,000 tags have as many.
+    /// The limit of ``counted``. The library needs a fraction of a second for it. 64 KiB with 2,000 tags reach it.
     private static let countLimit = 128 << 20
     /// To the library, other characters are equal to these (Unicode, singleton decompositions of U+037E, U+1FEF and
     /// U+212A).

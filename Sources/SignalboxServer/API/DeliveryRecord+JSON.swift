@@ -52,7 +52,7 @@ extension JSONWriter {
     }
 
     /// Writes `request` and `response`, as far as they are recorded. `hidesReply`: without the values of the response.
-    /// A record that is not JSON is left out: it is for people, and without it, the attempt is still described.
+    /// Leaves out a record that is not JSON; the other members still describe the attempt.
     private mutating func exchange(_ exchange: [UInt8], of attempt: AttemptRecord, hidesReply: Bool) {
         _ = JSONParser.read(exchange) { root in
             if let request = root["request"] {

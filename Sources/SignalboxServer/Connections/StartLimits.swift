@@ -23,7 +23,7 @@ package struct StartLimits: Sendable {
         StartLimits(cores: System.coreCount).fault(openFiles: Descriptors.currentLimit, start: start)
     }
 
-    /// `openFiles`: the limit of the process; nil if the system does not tell it. `start`: starts this many threads at
+    /// `openFiles`: the limit of the process; nil if it is unknown. `start`: starts this many threads at
     /// the same time and ends them; returns the error of the system.
     func fault(openFiles: Int?, start: (_ threads: Int) -> CInt) -> String? {
         if let openFiles, openFiles < files {
@@ -52,7 +52,7 @@ package struct StartLimits: Sendable {
             error = pthread_create(
                 &thread, nil,
                 { gate in
-                    // Until all have started.
+                    // Blocks until all threads have started.
                     let gate = gate?.assumingMemoryBound(to: pthread_mutex_t.self)
                     gate.map { _ = (pthread_mutex_lock($0), pthread_mutex_unlock($0)) }
                     return nil

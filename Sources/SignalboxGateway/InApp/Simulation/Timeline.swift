@@ -1,8 +1,7 @@
 import SignalboxInApp
 
-/// The input of `signalbox inapp simulate`: messages, triggers and outcomes in the order of their times. The reader is
-/// in `Timeline+Reading.swift`.
-/// Its lines have been read completely, so a simulation cannot fail.
+/// The input of `signalbox inapp simulate`: messages, triggers and outcomes in the order of their times. The reader, in
+/// `Timeline+Reading.swift`, has validated every line, so a simulation cannot fail.
 package struct Timeline: Sendable {
     /// Bounds of one timeline. The reader rejects a larger one.
     package enum Bounds {
@@ -60,8 +59,7 @@ package struct Timeline: Sendable {
     let policy: Policy
 }
 
-/// A mistake in a line of a timeline.
-/// Faults name no values except names of members and of earlier lines.
+/// A mistake in a line of a timeline. It quotes no values except names of members and of earlier lines.
 package struct TimelineFault: Error, Sendable, Hashable {
     /// From 1; 0 for the timeline as a whole.
     package let line: Int

@@ -92,12 +92,12 @@ async function send(method, path, { query, body, signal, accept, headers } = {})
   if (response.ok) return response;
   let problem = { title: `Status ${response.status}` };
   try { problem = await response.json(); } catch { /* Not a problem object: the status remains. */ }
-  // Pages ask for another token when they cannot read; this is for dialogs and editors.
+  // Pages ask for another token after a failed read; dialogs and editors ask here.
   if (response.status === 401 && method !== "GET") dispatchEvent(new Event("signalbox:signin"));
   throw new Refusal(response.status, problem, response.headers);
 }
 
-// Changes may take longer than readings, for example for many deliveries.
+// Only reads have a timeout: a change of many deliveries may take longer.
 const limited = (method, path, signal) => (method === "GET" || path === "events/search"
   ? AbortSignal.any([AbortSignal.timeout(longestWait), ...(signal ? [signal] : [])]) : signal);
 

@@ -176,7 +176,7 @@ async function open() {
   await load(shown);
 }
 
-// An import has no signal that ends it.
+// Limits the time of an import, which cannot be aborted.
 async function inTime(loading) {
   let timer;
   const late = new Promise((_, fail) => { timer = setTimeout(fail, longestWait); });
@@ -195,7 +195,7 @@ async function load(context) {
   [context.abort, context.signal] = [abort, abort.signal];
   const { tz: _, ...query } = context.params;
   const asked = JSON.stringify(query);
-  // Whether the data are those of other parameters.
+  // Whether the data belong to other parameters.
   context.isFormer = context.data !== null && context.answered !== asked;
   redraw();
   try {

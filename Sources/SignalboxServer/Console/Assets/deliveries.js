@@ -134,7 +134,7 @@ function retry(row, reload) {
 
 // The gateway counts first; its answer is what the button says, and the run takes exactly those.
 async function bulk(context, kind) {
-  // A count may take seconds: a second one would ask a second time.
+  // A count may take seconds; a second click must not start another one.
   if (context.local.isCounting) return;
   const { tz: _, cursor: __, limit: ___, ...params } = context.params;
   const filter = { state: "dead", ...params };

@@ -95,7 +95,7 @@ const isHeld = (row) => row.state === "paused" || row.state === "disabled";
 // A resumption also ends the wait for a probe, for permission, and for the end of a requested pause.
 function buttons(row, context) {
   if (row.state === "unknown") return dim("not in the config");
-  // With keys, a button that has the focus does not become another one when the state changes.
+  // The keys keep the focus on the same button when the state changes.
   return h("div", { class: "buttons small" },
     row.state === "active" ? null : permitted("operator", "Resume …", { key: "resume",
       onclick: () => resume(row, context),

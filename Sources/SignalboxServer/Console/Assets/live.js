@@ -89,7 +89,7 @@ async function listen(context, opened) {
       if (error.status === 401) { dispatchEvent(new Event("signalbox:signin")); return; }
       local.error = error;
       if (isFinal(error)) { local.status = "stopped"; context.redraw(); return; }
-      // Before the list, which may take 30 s.
+      // Set before the list is loaded, which may take 30 s.
       local.status = "reconnecting";
       context.redraw();
       if (!opened.isListed) await list(context, opened);

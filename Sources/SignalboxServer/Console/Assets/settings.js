@@ -44,7 +44,7 @@ export function view({ data, error, redraw }) {
 function clockWords() {
   const seconds = clockDifference();
   return seconds ? h("p", { class: "problem soft" }, `The clock of this browser is ${span(Math.abs(seconds))} `,
-    `${seconds < 0 ? "ahead of" : "behind"} the gateway's. Ages and times are the gateway's.`) : null;
+    `${seconds < 0 ? "ahead of" : "behind"} the gateway's. The console uses the gateway's clock.`) : null;
 }
 
 function choice(label, name, options, after) {

@@ -133,13 +133,13 @@ export function listFacts({ context, data, shown, order, sampling, isTimeless })
   const range = isTimeless && !params.since && !params.until ? "" : ` from ${since} until ${until}`;
   const noun = shown === 1 ? "entry" : "entries";
   return h("div", { class: "listfacts", role: "status" },
-    h("span", null, context.isFormer ? "Loading …; the entries below are those of the former filter or page. "
+    h("span", null, context.isFormer ? "Loading …; the entries below are from the previous filter or page. "
       : [`${count(shown)} ${noun}${part}${range}; ${order ?? "newest first"}; `,
         `times in ${zoneName()}; ${sampling ?? "every entry counts, none is sampled"}.`]),
     data.complete === false && !context.isFormer
       ? h("strong", { class: "stopped" },
         " The search stopped before the end of the data (50,000 rows or 200 ms): older entries may match. ") : null,
-    // With keys, the link that has the focus stays itself.
+    // The keys keep the focus on the same link.
     params.cursor ? h("a", { key: "first", href: to(route().page, route().id, { ...params, cursor: undefined }) },
       "First page") : null, " ",
     data.next ? h("a", { key: "next", href: to(route().page, route().id, { ...params, cursor: data.next }),
