@@ -45,8 +45,8 @@ enum RegistrationTokens {
     }
 
     /// The id of the installation and the colon, which precede the long part of a token; one empty value if there are
-    /// none. `start`: the position of the long part. Two candidates after an escaped backslash, because its next letters
-    /// are part of another escape if the string is a JSON text.
+    /// none. `start`: the position of the long part. Two candidates after an escaped backslash, because the next
+    /// letters are part of another escape if the string is a JSON text.
     private static func ids(before start: Int, in text: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
         let separator = text[..<start].suffix(3)
         let end: Int

@@ -140,8 +140,8 @@ package struct MediaStore: Sendable {
         return try result.get()
     }
 
-    /// Runs a blocking call on one of the dispatch queues for files. A directory on a network may not answer for minutes,
-    /// and Swift's cooperative pool has only one thread for each core.
+    /// Runs a blocking call on one of the dispatch queues for files. A directory on a network may not answer for
+    /// minutes, and Swift's cooperative pool has only one thread for each core.
     static func onDisk<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
         let queue = queues[.random(in: queues.indices)]
         return await withCheckedContinuation { done in queue.async { done.resume(returning: body()) } }
