@@ -89,7 +89,7 @@ class Modules(unittest.TestCase):
         })()""")
         self.assertEqual(value, ["x,b,a", True])
 
-    def test_a_module_of_another_version_is_told_from_no_answer(self):
+    def test_a_module_of_another_version_is_not_reported_as_no_answer(self):
         self.assertEqual(self.call("api", "[new SyntaxError('x'), new TypeError('x')].map((e) => "
                                    "m.notLoaded(e).problem.code)"), ["console-updated", "no-answer"])
 

@@ -77,7 +77,7 @@ class Outages(unittest.TestCase):
         self.hang()
         self.browser.shows("Connection lost; trying again", "main .listfacts")
 
-    def test_a_gateway_that_hangs_is_no_state_of_its_destinations(self):
+    def test_destinations_say_that_the_gateway_hangs(self):
         self.load("destinations", SHORT)
         self.browser.shows("read again every 5 s")
         self.hang()
@@ -143,7 +143,7 @@ class Outages(unittest.TestCase):
         self.go("settings")
         self.browser.shows("The clock of this browser is 3 h ahead of the gateway's")
 
-    def test_charts_go_on(self):
+    def test_charts_continue(self):
         self.load("live", "const timer = window.setInterval;"
                   "window.setInterval = (run, wait, ...values) => timer(run, wait / 10, ...values);")
         words = lambda: self.browser.text(".charts figcaption")
@@ -152,14 +152,14 @@ class Outages(unittest.TestCase):
         self.gateway.send(alert("Counted"))
         self.browser.until("the next counts", lambda: words() != before)
 
-    def test_an_answer_of_something_else_is_named(self):
+    def test_an_answer_that_is_not_json_is_named(self):
         self.load("events", "")
         self.browser.run("const page = '<html>Sign in</html>'; window.fetch = async () => new Response(page)")
         self.go("ledger")
         self.browser.shows("The answer is not JSON", "main .problem")
         self.browser.shows("200 answer-unreadable", "main .problem")
 
-    def test_a_pattern_is_typed(self):
+    def test_the_pattern_editor_stays_open(self):
         self.load("events", "")
         self.browser.all("main summary")[0].click()
         self.browser.all("main details textarea")[0].send_keys('{"data": {"content": {"title": ["First"]}}}')

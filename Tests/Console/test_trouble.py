@@ -121,7 +121,7 @@ class Failures(unittest.TestCase):
         self.browser.shows("Resumed.", "dialog")
         self.assertEqual(self.gateway.get("/v1/actions?limit=1")["actions"][0]["operation"], "destinations.resume")
 
-    def test_a_button_stays_itself_when_the_state_changes(self):
+    def test_the_focus_stays_on_its_button_when_the_state_changes(self):
         self.browser.open("destinations/erp")
         self.browser.run("document.querySelector('button[aria-label=\"Test erp\"]').focus()")
         for verb in ("pause", "resume"):
