@@ -5,8 +5,8 @@ SHELL := /bin/bash
 
 # Debian packages of the C libraries that Package.swift links, and of the tools that tests need.
 LIBRARIES := libcurl4-openssl-dev libssl-dev libpq-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
-TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client chromium chromium-driver jq iproute2 postgresql \
-	libevent-2.1-7 libc-ares2
+TEST_TOOLS := python3-jsonschema python3-venv curl openssl nghttp2-client nodejs chromium chromium-driver jq iproute2 \
+	postgresql libevent-2.1-7 libc-ares2
 # Servers whose programs tests need. They are extracted, not installed: an installation would start them.
 # PgBouncer needs libevent and c-ares.
 TEST_SERVERS := prometheus/usr/bin/promtool nginx/usr/sbin/nginx pgbouncer/usr/sbin/pgbouncer

@@ -137,11 +137,13 @@ class Workflow(unittest.TestCase):
                     self.assertEqual(words[0], "make", f"{name}: {line}")
                     self.assertLessEqual({word for word in words[1:] if "=" not in word}, targets, line)
 
-    def test_containers_of_swift_have_make_and_trust_the_clone(self):
+    def test_containers_of_swift_have_make_and_mounts_and_trust_the_clone(self):
         inside = {name: job for name, job in self.jobs().items() if "container" in job}
         self.assertEqual(set(inside), {"test", "dist"})
         for name, job in inside.items():
             self.assertEqual(self.lines(job)[0], INSTALL_MAKE, name)
+            # Without it, tests with mounts fail, or are skipped.
+            self.assertEqual(job["container"]["options"], "--privileged", name)
             # The folder belongs to the runner's user, and the container runs as root: git refuses such a clone.
             self.assertEqual(
                 job["env"],
