@@ -28,7 +28,7 @@ package final class StoreHealth: Sendable {
         var failing: [Upkeep: String] = [:]
     }
 
-    /// How long a failed commit counts: a disk that is nearly full takes small writes and rejects large ones.
+    /// How long a failed commit counts: a disk that is nearly full accepts small writes and rejects large ones.
     private static let memory: Duration = .seconds(10)
 
     /// How long commits took, until they were synced or failed.

@@ -50,7 +50,7 @@ package struct PictureSize: Sendable, Equatable {
         return nil
     }
 
-    /// The frame header (ITU-T T.81, B.2.2) is after other segments, before the first scan. Thumbnails are inside of
+    /// The frame header (ITU-T T.81, B.2.2) is after other segments, before the first scan. Thumbnails are inside
     /// segments. Reads nine bytes for each segment, so large metadata costs no memory. Nil after ``mostSegments``
     /// segments.
     private static func jpeg<E: Error>(

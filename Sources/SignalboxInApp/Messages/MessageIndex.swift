@@ -76,7 +76,7 @@ package struct MessageIndex: Sendable {
 
     var isEmpty: Bool { definitions.isEmpty }
 
-    /// In no particular order.
+    /// The registered messages, in no particular order.
     package var all: some Collection<Definition> { definitions.values }
 
     /// Each message filed under the event once, in no particular order.

@@ -48,7 +48,8 @@ struct Serve: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         // A write beyond the limit on file sizes must fail like any other write.
         signal(SIGXFSZ, SIG_IGN)
-        // Until the config is watched. Without a terminal, SIGHUP does not mean that a terminal was closed.
+        // Ignored until the config is watched. Without a terminal, SIGHUP requests a reload; it does not mean that a
+        // terminal was closed.
         if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
         let logger = options.log.makeLogger()
         let loaded = try options.loadConfig()
