@@ -28,6 +28,14 @@ struct InteractionSetting {
         return report
     }
 
+    /// Why a body is rejected as a whole; nil if it is accepted.
+    func failure(of body: [UInt8]) async -> Intake.Failure? {
+        do throws(Intake.Failure) {
+            _ = try await interactions.accept(body, from: SourceName("mobile"))
+            return nil
+        } catch { return error }
+    }
+
     func receipt(_ identifier: String, more: String = "") async throws -> InteractionIntake.Receipt {
         try #require(try await report(identifier, more: more).items.first).get()
     }
@@ -48,8 +56,8 @@ struct InteractionSetting {
                 keepsPayloads: !routes.payloadTakers.isEmpty, showsPayloads: routes.includesPayloads)
             let intake = Intake(
                 normalizer: normalizer, routes: routes, queue: queue, now: { clock.now })
-            guard case .report(let report) = try await intake.accept(Array(payload.utf8), from: SourceName("mobile"))
-            else { return }
+            let answer = try await intake.accept(Array(payload.utf8), from: SourceName("mobile"))
+            guard case .report(let report) = answer else { throw NotAReport(answer: answer) }
             let files = KeptFiles()
             let decider = TapDecider(types: types) { bytes in
                 guard keepsFiles else { throw NoRoom() }
@@ -67,6 +75,8 @@ struct InteractionSetting {
                     event: try #require(report.items.first).get(), files: files))
         }
     }
+
+    private struct NotAReport: Error { let answer: Intake.Answer }
 }
 
 private struct NoRoom: Error {}
