@@ -157,6 +157,7 @@ import Testing
     /// Both ways of routing; one of them skips the parsing of events.
     @Test func routedEventsCarryTheMessages() throws {
         let event = try event([Self.trigger("A"), Self.trigger("B")])
+        #expect(event.messages.count == 2)
         for match in ["{}", #"{"data":{"vendor":["braze"]}}"#] {
             let route = Route(
                 name: "r", match: try Pattern(text: Array(match.utf8)), destinations: [DestinationName("i")])
@@ -168,7 +169,9 @@ import Testing
             let replayed = try table.route(
                 event, at: PayloadPosition(), matching: nil, hasLastingID: true, with: JSONParser(), variants: variants)
             #expect(replayed?.messages == event.messages)
-            guard let uniform = table.uniformDecision else { continue }
+            let uniform = table.uniformDecision
+            #expect((uniform != nil) == (match == "{}"))
+            guard let uniform else { continue }
             #expect(try UniformRouting(uniform).route(.success(event)).get().messages == event.messages)
         }
     }

@@ -188,20 +188,24 @@ import Testing
     /// For each payload of the tests: a copied value is the same on both sides, and most texts have an origin.
     @Test func copiesOfAllVendorsAreRight() async throws {
         let files = try VendorPayloads.all
-        #expect(files.count > 50)
+        var examined = 0
         for (name, payload) in files {
-            guard let found = try? await Self.explain(payload), found.provenance.isComplete else { continue }
+            let found = try await Self.explain(payload)
+            guard found.provenance.isComplete else { continue }
+            examined += 1
             let raw = try #require(RawValues(Array(payload.utf8), limit: 10_000))
             let values = Dictionary(raw.leaves.map { ($0.pointer, $0.value) }) { $1 }
             let event = try #require(EventReading(found.event, with: JSONParser(limits: EventDocument.limits)))
             for link in found.provenance.links where link.how == .copied {
-                #expect(values[link.raw] == event.values[link.event], "\(name): \(link)")
+                let value = try #require(event.values[link.event], "\(name): \(link)")
+                #expect(values[link.raw] == value, "\(name): \(link)")
             }
             let texts = event.values.keys.filter { $0.hasPrefix("/data/content/") && !$0.contains("localized") }
             for text in texts where Self.origins(text, in: found).isEmpty {
                 Issue.record("\(name): \(text) has no origin")
             }
         }
+        #expect(examined > files.count * 9 / 10 && examined > 500, "\(examined) of \(files.count)")
     }
 }
 

@@ -206,6 +206,7 @@ import Testing
             let known = APNsBench.request("POST", APNsBench.path, [APNsBench.topic] + headers, length: bytes)
             if case .body? = bench.endpoint.verdict(on: known) { #expect(answer == "200") }
             try await bench.withEvents { events in
+                #expect(events.count == (answer == "200" ? 2 : 0))
                 #expect(events.allSatisfy { $0["data"]?["warnings"] == nil })
             }
         }
