@@ -50,7 +50,10 @@ extension StoreConformance {
             try await queue.append([bench.event(1, size: 200_000)])
             let space = try await queue.space()
             #expect(space.used >= before.used + 200_000)
-            if let free = space.free, let size = space.size { #expect(free > 0 && size >= free) }
+            // The file system of a database may be on another machine.
+            guard !type(of: bench.location).hasNodes else { return #expect(space.free == nil && space.size == nil) }
+            let (free, size) = (try #require(space.free), try #require(space.size))
+            #expect(free > 0 && size >= free)
         },
     ]
 }

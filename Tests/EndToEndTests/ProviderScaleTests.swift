@@ -109,11 +109,11 @@ import Testing
             let gateway = try await setting.start()
             let memory = ProcessUsage(of: gateway.process.identifier)
             let count = Self.size(2000, 3000)
-            let before = memory.residentKiB
+            let before = try memory.residentKiB
             let answers = try await results(of: setting.client("aioapns", ["--count", "1", "--bad", String(count)]))
             #expect(answers.filter { $0.reason == "BadDeviceToken" }.count == count)
             #expect(answers.filter { $0.status == "200" }.count == 1)
-            #expect(memory.residentKiB - before < 64 * 1024)
+            #expect(try memory.residentKiB - before < 64 * 1024)
             #expect(await gateway.stop() == 0)
         }
     }
@@ -123,12 +123,12 @@ import Testing
         try await run { setting in
             let gateway = try await setting.start()
             let usage = ProcessUsage(of: gateway.process.identifier)
-            let before = usage.descriptors
+            let before = try usage.descriptors
             let count = Self.size(20, 200)
             let answers = try await results(of: setting.client("kalyke", ["--count", String(count)]))
             #expect(answers.filter { $0.status == "200" }.count == count)
             // The API's connection of this test, and one that is still closing.
-            #expect(usage.descriptors <= before + 2)
+            #expect(try usage.descriptors <= before + 2)
             #expect(try await setting.events() == count)
             #expect(await gateway.stop() == 0)
         }
@@ -253,11 +253,13 @@ private struct ProcessUsage {
 
     /// Resident memory.
     var residentKiB: Int {
-        let status = (try? String(contentsOfFile: directory + "/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-        return Int(line?.split(whereSeparator: { !$0.isNumber }).first ?? "0") ?? 0
+        get throws {
+            let status = try String(contentsOfFile: directory + "/status", encoding: .utf8)
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+            return try #require(line?.split { !$0.isNumber }.first.flatMap { Int($0) })
+        }
     }
 
     /// Open files and connections.
-    var descriptors: Int { (try? FileManager.default.contentsOfDirectory(atPath: directory + "/fd").count) ?? 0 }
+    var descriptors: Int { get throws { try FileManager.default.contentsOfDirectory(atPath: directory + "/fd").count } }
 }

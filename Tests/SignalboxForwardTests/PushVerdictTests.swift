@@ -52,10 +52,13 @@ import Testing
 
     private static let token = String(repeating: "0a", count: 32)
 
-    @Test(arguments: [Int64.max, -1, 253_402_300_800_000])
-    func timesBeyondTheCalendarAreLeftOut(time: Int64) {
-        let found = verdict(410, #"{"reason":"Unregistered","timestamp":\#(time)}"#).timestamp
-        #expect(found.map { $0.timeIntervalSince1970 } ?? 0 <= 253_402_300_800)
+    @Test(
+        arguments: [
+            (.min, nil), (253_402_300_799_000, 253_402_300_799), (253_402_300_800_000, nil), (.max, nil),
+        ] as [(Int64, TimeInterval?)])
+    func timesBeyondTheCalendarAreLeftOut(time: Int64, seconds: TimeInterval?) {
+        let verdict = verdict(410, #"{"reason":"Unregistered","timestamp":\#(time)}"#)
+        #expect(verdict.timestamp?.timeIntervalSince1970 == seconds && verdict.reason == "Unregistered")
     }
 
     @Test func readsTheNameOfAMessage() {

@@ -108,8 +108,10 @@ import Testing
             let frame: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0x00, 18 << 3, 0x01, 0x00, 0x00]
             try Data(frame).write(to: URL(fileURLWithPath: path))
             let failure = await #expect(throws: ReplayError.self) { _ = try await offsets(of: [path]) }
-            guard case .damaged(let sentence)? = failure else { return }
-            #expect(sentence.contains("--long=31"), "\(sentence)")
+            guard case .damaged(let sentence)? = failure, sentence.contains("--long=31") else {
+                Issue.record("\(failure as Any)")
+                return
+            }
         }
     }
 

@@ -47,10 +47,9 @@ enum Tree {
         }
     }
 
-    /// The text with all keys sorted.
+    /// The text with all keys sorted; unchanged if it is not JSON.
     static func sorted(_ bytes: [UInt8]) -> String {
-        guard let tree = try? Tree(bytes) else { return "" }
-        return String(decoding: tree.sorted.bytes, as: UTF8.self)
+        String(decoding: (try? Tree(bytes))?.sorted.bytes ?? bytes, as: UTF8.self)
     }
 
     private var sorted: Tree {
