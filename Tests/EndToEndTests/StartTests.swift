@@ -30,6 +30,20 @@ import Testing
         #expect(result.errors.contains("Mount /proc"))
     }
 
+    /// In a user namespace without its identity, root has the rights of any owner.
+    @Test(.enabled("needs user namespaces") { await Namespace.isAllowed })
+    func reportsADirectoryThatItMayNotWrite() async throws {
+        try await withTemporaryDirectory { directory in
+            try write(inbox, in: directory)
+            try FileManager.default.createDirectory(
+                atPath: directory + "/data", withIntermediateDirectories: false, attributes: [.posixPermissions: 0o500])
+            let result = try await binary.run(["serve"], in: directory, behind: ["unshare", "-U"])
+            #expect(result.status == 2 && result.output.isEmpty)
+            let reason = "The data directory data cannot be used: Permission denied. Choose another with --data-dir."
+            #expect(result.errors == "signalbox: \(reason)\n")
+        }
+    }
+
     /// Without the check, the gateway crashes.
     @Test func reportsTooFewDescriptors() async throws {
         try await withTemporaryDirectory { directory in
