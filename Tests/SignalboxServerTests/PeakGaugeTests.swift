@@ -20,5 +20,6 @@ import Testing
         #expect(Self.falls([99, -99], from: 100) == [false, false])
     }
 
-    @Test func releasesMemory() { FreedMemory.release() }
+    /// Trims the memory of the tests.
+    @Test func releasesMemory() { #expect(FreedMemory.release()) }
 }

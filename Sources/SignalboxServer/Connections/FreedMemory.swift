@@ -33,14 +33,15 @@ enum FreedMemory {
         while true {
             try await ContinuousClock().sleep(for: period)
             // On a thread of its own, because other threads wait while their arena is trimmed.
-            if hasFallen() { try await NIOThreadPool.singleton.runIfActive { release() } }
+            if hasFallen() { _ = try await NIOThreadPool.singleton.runIfActive { release() } }
         }
     }
 
-    /// Does nothing where the C library is not glibc.
-    static func release() {
+    /// Does nothing and returns false if the C library is not glibc.
+    static func release() -> Bool {
         typealias Trim = @convention(c) (Int) -> CInt
-        guard let symbol = dlsym(nil, "malloc_trim") else { return }
+        guard let symbol = dlsym(nil, "malloc_trim") else { return false }
         _ = unsafeBitCast(symbol, to: Trim.self)(0)
+        return true
     }
 }
