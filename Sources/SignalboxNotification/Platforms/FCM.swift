@@ -200,8 +200,17 @@ extension Arrival {
         var checks = WellFormedness(of: self)
         checks.checkSizeForFCM(self, parts: [data, root["notification"]])
         return payload(
-            .fcm, .fcmWrapper, layers: .of(data, .fcm), notifications: notification, target: target,
-            warnings: checks.warnings)
+            .fcm, .fcmWrapper, layers: .of(data, isFromAppleDevice ? .none : .fcm), notifications: notification,
+            target: target, warnings: checks.warnings)
+    }
+
+    /// True if the framework received the message on an Apple device: `data` then has the keys that were next to `aps`
+    /// (flutterfire, FLTFirebaseMessagingPlugin.m, and react-native-firebase, RNFBMessagingSerializer.m,
+    /// `remoteMessageUserInfoToDict`).
+    private var isFromAppleDevice: Bool {
+        let block = root["notification"]
+        return block?["apple"]?.isObject == true || block?["ios"]?.isObject == true
+            || root["contentAvailable"]?.bool == true || root["mutableContent"]?.bool == true
     }
 
     /// The extras of an Android intent: a flat map in which the service's keys are mixed with the vendor's. The
