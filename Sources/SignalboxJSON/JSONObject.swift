@@ -1,5 +1,6 @@
 /// An object for many lookups, most of which find nothing: those do not read the object. Any other value counts as an
-/// object without members. Borrowed like ``JSONValue``.
+/// object without members. Lookups by a constant key find no null, because senders write null for values that they do
+/// not set; those of ``value`` do. Borrowed like ``JSONValue``.
 @usableFromInline
 package struct JSONObject {
     /// The object itself.
@@ -24,16 +25,19 @@ package struct JSONObject {
         hasRepeats = mayHaveRepeats && value.hasRepeats
     }
 
-    /// The member with this key; see ``JSONValue/subscript(_:)``.
+    /// The member with this key; nil for null. See ``JSONValue/subscript(_:)``.
     @inlinable
     package subscript(_ key: StaticString) -> JSONValue? {
         @inline(__always) get { member(JSONKey(key)) }
     }
 
-    /// The member with this key; see ``JSONValue/subscript(_:)``.
+    /// The member with this key; nil for null. See ``JSONValue/subscript(_:)``.
     @inlinable @inline(__always)
     package func member(_ key: JSONKey) -> JSONValue? {
-        keys.mayContain(key) ? value.member(key, isOnly: !hasRepeats) : nil
+        guard keys.mayContain(key), let member = value.member(key, isOnly: !hasRepeats), !member.isNull else {
+            return nil
+        }
+        return member
     }
 
     /// The member with a key that is known only at run time; see ``JSONValue/subscript(_:)``.

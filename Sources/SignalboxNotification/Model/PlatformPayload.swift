@@ -141,7 +141,7 @@ struct VendorFields {
         keys = layers.reduce(into: JSONKeyFilter()) { $0.formUnion($1.contents.keys) }
     }
 
-    /// The value of a key in the first layer that has it.
+    /// The value of a key in the first layer that has it and in which it is not null.
     subscript(_ key: StaticString) -> JSONValue? {
         @inline(__always) get { keys.mayContain(JSONKey(key)) ? find(JSONKey(key)) : nil }
     }

@@ -54,8 +54,8 @@ extension Arrival {
         var checks = WellFormedness(of: self)
         check(message, aps: aps, &checks)
         var target = tokens(of: message)
-        target.topic = message.given("topic")
-        target.condition = message.given("condition")
+        target.topic = message["topic"]
+        target.condition = message["condition"]
         target.topics = checks.checkCondition(message["condition"])
         // `android.data` overrides `data` (REST reference of `projects.messages`), and so does `android_v2.data`. The
         // keys of the other platforms come last.
@@ -72,10 +72,10 @@ extension Arrival {
     /// The devices of a message. An installation id names a device as a token does; Google's libraries replace tokens
     /// by it. The token of a Live Activity is an address too. Some senders add the keys of the legacy API.
     private func tokens(of message: JSONObject) -> PlatformPayload.Addressing {
-        let token = message.given("token")
+        let token = message["token"]
         var target = PlatformPayload.Addressing(token: token?.isArray == true ? onlyElement(of: token) : token)
         if token?.isArray == true { target.add(token) }
-        if target.token == nil { target.token = message.given("fid") } else { target.add(message["fid"]) }
+        if target.token == nil { target.token = message["fid"] } else { target.add(message["fid"]) }
         if target.token == nil { target.token = onlyElement(of: message["tokens"] ?? message["fids"]) }
         target.add(message["tokens"])
         target.add(message["fids"])
@@ -168,13 +168,16 @@ extension Arrival {
 extension Arrival {
     /// A `RemoteMessage` as cross-platform frameworks dump it: `data` or `notification`, and the service's additions.
     /// The same two blocks without any other key count too, and a display block with a text next to other fields of a
-    /// message: a message that is stored without its target, or a dump without the service's identifiers.
+    /// message: a message that is stored without its target, or a dump without the service's identifiers. The names of
+    /// the identifiers show a dump even without values; other keys that are null count as absent.
     var isFCMWrapper: Bool {
         guard hasMessageBlock else { return false }
-        if root["messageId"] != nil || root["from"] != nil || root["sentTime"] != nil { return true }
+        let dump = root.value
+        if dump["messageId"] != nil || dump["from"] != nil || dump["sentTime"] != nil { return true }
         let isShown = root.block("notification").map { $0["title"]?.isString == true || $0["body"]?.isString == true }
-        return root.value.members.allSatisfy { key, _ in
-            key.equals("data") || key.equals("notification") || isShown == true && Self.isFieldOfAMessage(key)
+        return dump.members.allSatisfy { key, value in
+            value.isNull || key.equals("data") || key.equals("notification")
+                || isShown == true && Self.isFieldOfAMessage(key)
         }
     }
 
@@ -249,9 +252,4 @@ extension JSONValue {
 
     /// The part of ``androidV2`` that the device shows.
     var remoteNotification: JSONValue? { self["remote_notification"] ?? self["remoteNotification"] }
-}
-
-extension JSONObject {
-    /// The member with this key; nil for null, which ProtoJSON reads as absent.
-    fileprivate func given(_ key: StaticString) -> JSONValue? { self[key].flatMap { $0.isNull ? nil : $0 } }
 }

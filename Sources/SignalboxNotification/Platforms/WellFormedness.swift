@@ -90,19 +90,19 @@ extension WellFormedness {
         warn("apns.payload-too-large", "APNs rejects payloads of more than 4096 bytes.", at: arrival.root.value)
     }
 
-    /// The types of `aps` keys as Apple documents them. A null counts as absent. The size is checked elsewhere.
+    /// The types of `aps` keys as Apple documents them. The size is checked elsewhere.
     mutating func checkAPS(_ value: JSONValue) {
         let aps = JSONObject(value)
-        if let badge = aps["badge"], badge.double == nil, !badge.isNull {
+        if let badge = aps["badge"], badge.double == nil {
             warn("apns.badge-not-a-number", "The badge is not a number.", at: badge)
         }
-        if let alert = aps["alert"], !alert.isString, !alert.isObject, !alert.isNull {
+        if let alert = aps["alert"], !alert.isString, !alert.isObject {
             warn("apns.alert-not-text", "The alert is neither a string nor an object.", at: alert)
         }
-        if let sound = aps["sound"], !sound.isString, !sound.isObject, !sound.isNull {
+        if let sound = aps["sound"], !sound.isString, !sound.isObject {
             warn("apns.sound-not-a-name", "The sound is neither a string nor an object.", at: sound)
         }
-        if let category = aps["category"], !category.isString, !category.isNull {
+        if let category = aps["category"], !category.isString {
             warn("apns.category-not-a-string", "The category is not a string.", at: category)
         }
     }
@@ -132,9 +132,9 @@ extension WellFormedness {
     }
 
     /// The parsed condition; nil, with a warning, if Google would reject it (firebase.google.com, "Send messages to
-    /// topics"). A null counts as absent.
+    /// topics").
     mutating func checkCondition(_ condition: JSONValue?) -> TopicCondition? {
-        guard let condition, !condition.isNull else { return nil }
+        guard let condition else { return nil }
         guard let text = condition.utf8 else {
             warn("fcm.condition-malformed", "The condition is not a string.", at: condition)
             return nil
@@ -148,9 +148,9 @@ extension WellFormedness {
         }
     }
 
-    /// A request has exactly one target; a received message has none. A null counts as absent (ProtoJSON).
+    /// A request has exactly one target; a received message has none.
     mutating func checkTargets(_ targets: JSONValue?..., of message: JSONValue) {
-        guard targets.count(where: { $0?.isNull == false }) > 1 else { return }
+        guard targets.count(where: { $0 != nil }) > 1 else { return }
         warn("fcm.several-targets", "The message has more than one target; FCM accepts one.", at: message)
     }
 }

@@ -102,8 +102,7 @@ extension PushNotification {
     /// A push that shows nothing, plays nothing and sets no badge is silent, even if it wakes the app.
     private static func kind(of aps: JSONObject) -> Kind {
         if aps["event"] != nil, PlainReading.isLiveActivity(aps.value) { return .liveActivity }
-        let hasBadge = aps["badge"].map { !$0.isNull } ?? false
-        return hasBadge || PlainReading.isPresented(aps["alert"]) || PlainReading.isPresented(aps["sound"])
+        return aps["badge"] != nil || PlainReading.isPresented(aps["alert"]) || PlainReading.isPresented(aps["sound"])
             ? .alert : .silent
     }
 

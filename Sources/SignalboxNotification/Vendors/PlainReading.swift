@@ -121,7 +121,8 @@ extension PlainReading {
         case .apns: "aps"
         case .adm: "adm"
         case .webPush: "web_push"
-        default: payload["fcm"] == nil ? "fcm" : "gcm.request"
+        // Also taken by a null, which ``VendorFields`` does not find.
+        default: payload.fields.layers.contains { $0.object["fcm"] != nil } ? "gcm.request" : "fcm"
         }
     }
 

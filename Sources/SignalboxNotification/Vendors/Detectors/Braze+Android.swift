@@ -169,7 +169,8 @@ private struct BrazeSlots {
     /// Reads the numbered keys in one pass over the payload's keys.
     init(_ payload: borrowing PlatformPayload) {
         payload.fields.forEach { key, value in
-            guard key.hasPrefix("ab_a") || key.hasPrefix("ab_c"), let (index, name) = Self.split(key) else { return }
+            guard !value.isNull, key.hasPrefix("ab_a") || key.hasPrefix("ab_c"), let (index, name) = Self.split(key)
+            else { return }
             if key[3] == UInt8(ascii: "a") { readButton(index, name, value) } else { readPage(index, name, value) }
         }
         shownButtons = buttons.prefix { $0.type?.hasText == true }

@@ -48,9 +48,9 @@ extension PushNotification {
     /// Reads the keys next to `aps`; the alert in `aps` has precedence over Braze's copy.
     mutating func readBrazeApple(_ payload: borrowing PlatformPayload) {
         let parser = payload.parser
-        let ab = payload["ab"].flatMap { $0.isObject ? $0 : nil }
+        let ab = payload["ab"].map { JSONObject($0) }
         campaign = ab?["c"]?.text.map { Campaign(id: $0) }
-        let isSilent = payload.aps?["alert"] == nil
+        let isSilent = !PlainReading.isPresented(payload.aps?["alert"])
         if isSilent { readSilentAlert(ab?["apple"], in: parser) }
         if let attachment = ab?["att"], attachment.isObject { readAttachment(attachment, in: parser) }
         readStory(ab?["c_items"], in: parser)

@@ -73,6 +73,7 @@ extension Braze {
     private func hasOwnKey(_ ab: JSONValue) -> Bool {
         if let campaign = ab["c"], campaign.isNull || isComposite(campaign) { return true }
         if ab["att"]?["url"]?.isString == true || ab["c_items"]?.isArray == true { return true }
+        let ab = JSONObject(ab)
         return ab["ab_cat"] != nil || ab["ab_carousel"] != nil || ab["ab_cd"] != nil
     }
 

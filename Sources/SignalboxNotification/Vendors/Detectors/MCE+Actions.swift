@@ -93,7 +93,7 @@ extension PushNotification {
             warn("mce.value-not-https", "This type of action opens https addresses only.", at: value, in: parser)
         case .snooze:
             // The documentation writes the minutes as a string. Android has them under `time`, also as a string.
-            guard let value, !value.isNull, value.number == nil, value.decimal == nil else { return }
+            guard let value, value.number == nil, value.decimal == nil else { return }
             warn("mce.snooze-not-a-number", "The snooze minutes are not a number.", at: value, in: parser)
         default: return
         }

@@ -89,12 +89,12 @@ extension PushNotification {
         readCampaign(parser.object(payload["mce"]))
         let alert = parser.object(payload["alert"])
         if let alert {
-            readAndroid(alert, in: parser)
+            readAndroid(JSONObject(alert), in: parser)
         } else if payload.platform == .fcm, let text = payload["alert"] {
             warn("mce.alert-not-an-object", "The alert is not the JSON text of an object.", at: text, in: parser)
         }
         readApple(payload)
-        readInApp(parser.object(payload["inApp"]), in: parser)
+        readInApp(parser.object(payload["inApp"]).map { JSONObject($0) }, in: parser)
         fillCustom(from: payload, except: MCE.keys(of: payload, alert), keeping: MCE.replacedCategory(in: payload))
     }
 
@@ -157,7 +157,7 @@ extension PushNotification {
     // MARK: The object in FCM's data
 
     /// Reads texts, action, icon, the expandable part and the carousel.
-    private mutating func readAndroid(_ alert: JSONValue, in parser: JSONParser) {
+    private mutating func readAndroid(_ alert: JSONObject, in parser: JSONParser) {
         if let subject = alert["subject"]?.text { content.title = subject }
         if let message = alert["message"]?.text { content.body = message }
         if let sound = alert["sound"]?.text { content.sound = sound }
@@ -194,14 +194,14 @@ extension PushNotification {
     // MARK: In-app messages
 
     /// A message for the app's own views, which a push delivers (Acoustic-Mobile-Push/iOS, in-app plug-ins).
-    private mutating func readInApp(_ message: JSONValue?, in parser: JSONParser) {
+    private mutating func readInApp(_ message: JSONObject?, in parser: JSONParser) {
         guard let message else { return }
-        let content = message["content"]
+        let content = message["content"].map { JSONObject($0) }
         kind = .inAppMessage
         vendorKind = "inApp"
-        inApp = InApp(layout: message["template"]?.text, pages: [JSONText(message)])
+        inApp = InApp(layout: message["template"]?.text, pages: [JSONText(message.value)])
         fillTexts(title: content?["title"], subtitle: nil, body: content?["text"])
-        readCampaign(message)
+        readCampaign(message.value)
         if action == nil, let value = content?["action"] { action = readMCEAction(value, in: parser) }
         for url in [content?["image"], content?["mainImage"]] { addMedia(url, as: .background, kind: .image) }
         addMedia(content?["video"], as: .background, kind: .video)
@@ -220,14 +220,14 @@ extension PushNotification {
         guard readsMessages else { return }
         // A message whose period cannot be read is shown at no time.
         let isReadable = [(start, trigger), (message["expirationDate"], expiration)].allSatisfy { value, date in
-            date != nil || value?.isNull ?? true
+            date != nil || value == nil
         }
-        if isReadable { bringMCEMessage(message, from: trigger, to: expiration, in: parser) }
+        if isReadable { bringMCEMessage(message.value, from: trigger, to: expiration, in: parser) }
     }
 
     /// ISO 8601, or seconds since 1970 (ibm-mobile-push/cordova).
     private mutating func date(_ value: JSONValue?, in parser: JSONParser) -> Timestamp? {
-        guard let value, !value.isNull else { return nil }
+        guard let value else { return nil }
         let date = value.utf8.map { Timestamp(iso8601: $0) } ?? value.integer.map { Timestamp(seconds: $0) }
         if let date, let date { return date }
         warn("mce.date-invalid", "Invalid date; expected a form like 2012-04-23T18:25:43Z.", at: value, in: parser)

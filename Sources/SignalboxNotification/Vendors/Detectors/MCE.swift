@@ -52,7 +52,7 @@ struct MCE: VendorDetector {
     private func isAction(_ action: JSONValue) -> Bool {
         guard let word = action["type"]?.text else { return false }
         switch MCE.type(word) {
-        case .custom: return word == "carousel" || action["value"].map { !$0.isNull } ?? false
+        case .custom: return word == "carousel" || JSONObject(action)["value"] != nil
         default: return true
         }
     }

@@ -71,6 +71,6 @@ extension PushNotification {
 extension PlatformPayload {
     /// True for a date that is present but could not be read.
     fileprivate func isUnreadable(_ key: StaticString, _ date: Timestamp?) -> Bool {
-        date == nil && self[key].map { !$0.isNull } ?? false
+        date == nil && self[key] != nil
     }
 }

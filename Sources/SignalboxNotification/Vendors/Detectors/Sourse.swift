@@ -105,7 +105,7 @@ extension PushNotification {
     /// The text of a key. FCM's legacy API converts numbers and booleans to strings, and the sample code sends both
     /// (incoming-inc/ios-sdk, SmartNotifications/backend/sendNotification.js).
     private mutating func string(_ key: StaticString, _ payload: borrowing PlatformPayload) -> String? {
-        guard let value = payload[key], !value.isNull else { return nil }
+        guard let value = payload[key] else { return nil }
         if !value.isString, payload.envelope != .fcmLegacy || !value.hasScalarText {
             warn("sourse.value-not-a-string", "The value is not a string.", at: value, in: payload.parser)
         }

@@ -71,7 +71,7 @@ extension PushNotification {
 
     /// Without an action a tap opens the app. The documents spell the deep link's type in two ways.
     private mutating func readAction(_ action: JSONValue?, in parser: JSONParser) -> Action {
-        guard let action, let type = action["type"] else { return Action(.openApp) }
+        guard let action = action.map({ JSONObject($0) }), let type = action["type"] else { return Action(.openApp) }
         let word = type.text
         let item = action["item"]
         let kind: Action.ActionType =
@@ -85,8 +85,8 @@ extension PushNotification {
             warn("synerise.action-type-unknown", "Unknown type of Synerise action.", at: type, in: parser)
         } else if kind != .openApp, item?.hasText != true {
             warn(
-                "synerise.action-item-missing", "This type of action needs an item.", key: "item", of: action,
-                in: parser)
+                "synerise.action-item-missing", "This type of action needs an item.", key: "item",
+                of: action.value, in: parser)
         }
         return Action(kind, value: item?.scalarText, vendorType: word)
     }
@@ -111,13 +111,13 @@ extension PushNotification {
 
     /// `type` selects the picture or the carousel.
     private mutating func readRichMedia(_ media: JSONValue?, in parser: JSONParser) {
-        guard let media, let type = media["type"] else { return }
+        guard let media = media.map({ JSONObject($0) }), let type = media["type"] else { return }
         switch type.string {
         case "single-image":
             if addMedia(media["single-image"]?["image"], as: .attachment, kind: .image) == nil {
                 warn(
-                    "synerise.image-missing", "The single image has no URL.", key: "single-image", of: media,
-                    in: parser)
+                    "synerise.image-missing", "The single image has no URL.", key: "single-image",
+                    of: media.value, in: parser)
             }
         case "carousel": readCarousel(media["carousel"], in: parser)
         default: warn("synerise.rich-media-type-unknown", "Unknown type of Synerise rich media.", at: type, in: parser)
@@ -166,7 +166,8 @@ extension PushNotification {
             let object = payload["content"] ?? payload.root
             return warn("synerise.page-missing", "The banner has no page.", key: "page", of: object, in: parser)
         }
-        if page["close_button"]?["is_enabled"].map({ !$0.appleFlag }) == true { kind = .mandatoryUpgrade }
+        let isClosable = page["close_button"].flatMap { JSONObject($0)["is_enabled"] }
+        if isClosable?.appleFlag == false { kind = .mandatoryUpgrade }
         action = readAction(page["action"], in: parser)
         readPages([page], in: parser)
     }
