@@ -97,7 +97,7 @@ package struct CategoryResolution: Sendable {
 
     /// Warns of too many buttons, repeated identifiers and a missing default action.
     private func check(_ category: Category, _ notification: inout PushNotification) {
-        if let (most, system) = Self.limit(on: notification.platform), category.actions.count > most {
+        if let (most, system) = Self.limit(on: notification.devices), category.actions.count > most {
             notification.warn(
                 "category.too-many-actions", at: "/category/actions/\(most)", "\(system) at most \(most) actions.")
         }
@@ -108,7 +108,7 @@ package struct CategoryResolution: Sendable {
         }
         // "Always include a notification-action value" (IBM, "Default actions for mobile app messages"): without one,
         // MCE's SDK ignores a tap on the notification itself. Other vendors' SDKs open the app.
-        if notification.vendor.name == "mce", notification.platform == .apns, notification.action == nil {
+        if notification.vendor.name == "mce", notification.devices == .apns, notification.action == nil {
             notification.warn(
                 "category.default-action-missing", at: "/action", "No default tap action: add notification-action.")
         }

@@ -141,6 +141,9 @@ struct VendorFields {
         keys = layers.reduce(into: JSONKeyFilter()) { $0.formUnion($1.contents.keys) }
     }
 
+    /// True if only Apple's devices get the keys: all are next to `aps`.
+    var isForApple: Bool { !layers.isEmpty && layers.allSatisfy { $0.reserved == .apns } }
+
     /// The value of a key in the first layer that has it and in which it is not null.
     subscript(_ key: StaticString) -> JSONValue? {
         @inline(__always) get { keys.mayContain(JSONKey(key)) ? find(JSONKey(key)) : nil }

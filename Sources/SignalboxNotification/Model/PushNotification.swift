@@ -10,6 +10,10 @@ package struct PushNotification: Sendable, Equatable {
     package var detection = DetectionSummary()
     /// The push service that the payload is written for.
     package var platform: Platform
+    /// True for a request to FCM whose keys of the vendor are all for Apple's devices.
+    var isForAppleThroughFCM = false
+    /// The push service of the devices that get the vendor's keys.
+    var devices: Platform { isForAppleThroughFCM ? .apns : platform }
     /// `silent` shows nothing; `control` is for the vendor's SDK only.
     package var kind: Kind = .alert
     /// The vendor's own word for the kind.

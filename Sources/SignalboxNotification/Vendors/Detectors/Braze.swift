@@ -73,8 +73,8 @@ extension Braze {
     private func hasOwnKey(_ ab: JSONValue) -> Bool {
         if let campaign = ab["c"], campaign.isNull || isComposite(campaign) { return true }
         if ab["att"]?["url"]?.isString == true || ab["c_items"]?.isArray == true { return true }
-        let ab = JSONObject(ab)
-        return ab["ab_cat"] != nil || ab["ab_carousel"] != nil || ab["ab_cd"] != nil
+        let keys = JSONObject(ab)
+        return keys["ab_cat"] != nil || keys["ab_carousel"] != nil || keys["ab_cd"] != nil
     }
 
     /// Requests to the SDK alone, with or without `ab`. Constant keys, because the chain asks for every payload.

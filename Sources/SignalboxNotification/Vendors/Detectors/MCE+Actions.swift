@@ -108,7 +108,7 @@ extension PushNotification {
         default: return
         }
         let isApple: Bool
-        switch platform {
+        switch devices {
         case .apns: isApple = true
         case .fcm: isApple = false
         case .unknown: return
