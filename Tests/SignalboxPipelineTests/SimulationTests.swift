@@ -89,6 +89,28 @@ import Testing
         #expect(found.last == "2026-11-22T12:30:02Z|phone|time|dismissed|a|interrupted", "\(found)")
     }
 
+    /// As in a store. Both ids are the same character.
+    @Test(arguments: [("\u{e9}", "e\u{301}", "ann", "ann"), ("phone", "tablet", "\u{e9}", "e\u{301}")])
+    func tellsIDsApartByTheirBytes(device: String, other: String, user: String, otherUser: String) throws {
+        let limit = #""limits":[{"count":1,"per":"\#(user == otherUser ? "device" : "user")","window":"lifetime"}]"#
+        func trigger(_ device: String, _ user: String) -> String {
+            "\"trigger\":" + Self.trigger.replacing("phone", with: device).replacing("ann", with: user)
+        }
+        let found = try effects([
+            line(0, "\"id\":\"a\",\"message\":\(Self.message.dropLast()),\(limit)}"), line(1, trigger(device, user)),
+            line(2, #""outcome":{"outcome":"shown"}"#), line(3, trigger(other, otherUser)),
+        ])
+        #expect(found.last?.hasSuffix("offered|a") == true, "\(found)")
+    }
+
+    @Test func aMessageForAUserIsForNoOtherOne() throws {
+        let found = try effects([
+            line(0, "\"id\":\"a\",\"message\":\(Self.message.dropLast()),\"address\":{\"user\":\"\u{e9}\"}}"),
+            line(1, "\"trigger\":" + Self.trigger.replacing("ann", with: "e\u{301}")),
+        ])
+        #expect(found.last?.contains("no-match") == true, "\(found)")
+    }
+
     @Test func refersToOffersByName() throws {
         let found = try effects([
             line(0, "\"id\":\"a\",\"message\":\(Self.message)"),

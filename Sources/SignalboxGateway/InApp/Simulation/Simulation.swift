@@ -1,4 +1,5 @@
 import SignalboxInApp
+import SignalboxNotification
 
 /// Decides a timeline as a gateway would, without network, store or clock. Equal timelines give equal steps.
 /// The engine, the policy and the forms are those of the gateway, so a step has the decision that a gateway would
@@ -10,7 +11,7 @@ package struct Simulation: Sendable {
     private var engine: InAppEngine
     /// When each device has work without a request.
     /// Absent for a device without such work.
-    private var dues: [DeviceID: Instant] = [:]
+    private var dues = ExactTextMap<Instant>()
     /// The offers of named lines, by slot; the slot is nil for triggers and outcomes.
     private var named: [String: [String?: OfferID]] = [:]
     /// The offer of the latest decision with an offer; nil before the first.
@@ -34,7 +35,7 @@ package struct Simulation: Sendable {
     /// Each device is advanced at exactly its due time, as a timer without delay would.
     private mutating func elapse(until now: Instant, _ pass: (SimulationStep) -> Void) {
         while let due = dues.values.min(), due <= now {
-            for device in dues.filter({ $0.value == due }).keys.sorted() {
+            for (device, _) in dues.compactMapValues({ $0 == due ? $0 : nil }).inOrder() {
                 let user = memory.user(of: device)
                 let decision = engine.advance(
                     memory.state(device: device, user: user), messages: memory.messages(device: device, user: user),
