@@ -120,6 +120,7 @@ struct InAppSamples {
         offer.endedAt = maybe { $0.instant() }
         offer.reason = maybe { $0.text() }
         offer.clicks = number(3)
+        offer.campaign = maybe { $0.text() }
         offer.reports = list().map { Offer.AcceptedReport(key: $0, offer: flip() ? "of_\(number(20))" : nil) }
         offer.runnersUp = list()
         offer.slot = maybe { SlotLabel($0.text(), productID: $0.maybe { $0.text() }, sku: $0.maybe { $0.text() }) }

@@ -65,7 +65,7 @@ struct InAppSetting {
         let origin = InAppEvent.Origin(gateway: "demo", source: SourceName("app"), device: "d-1", user: "u-9")
         return records.enumerated().map { index, record in
             let event = InAppEvent.event(
-                record, from: origin, campaign: record.offer.flatMap { forms[$0.message]?.message.campaign },
+                record, from: origin,
                 id: InAppEvent.id(index, at: Date(timeIntervalSince1970: 1_795_348_800), random: (1, 2)),
                 acceptedAt: Date(timeIntervalSince1970: 1_795_348_800))
             EventRecorder.record(event.body)

@@ -27,6 +27,17 @@ import Testing
         #expect(setting.store.events.map(\.routes) == [["spring"], ["impressions", "spring"]])
     }
 
+    @Test func eventsAfterAWithdrawalNameTheCampaign() async throws {
+        let setting = try await InAppSetting()
+        try await setting.register("spring", #","campaign":"c-1""#)
+        let offer = try await setting.buy().offer
+        _ = try await setting.flow.withdraw("spring")
+        try await setting.report("shown", of: offer)
+        try await setting.report("dismissed", of: offer)
+        let campaigns = setting.store.events.map { EventDocument($0.event.body)?.text("data", "campaign") }
+        #expect(setting.types == ["offered", "impression", "dismissed"] && campaigns == ["c-1", "c-1", "c-1"])
+    }
+
     /// Files and payloads are parts of notifications only.
     @Test func routesWithMediaAndIncludeDeliverTheEventAsItIs() async throws {
         var routes = RouteTable(

@@ -36,10 +36,8 @@ package enum InAppEvent {
     }
 
     /// The event of a record. Equal arguments give equal bytes. `id` and `acceptedAt` are the event's identity and
-    /// `time`; the record's own time is `data.at`. `campaign`: the campaign of the record's message.
-    package static func event(
-        _ record: Record, from origin: Origin, campaign: String?, id: EventID, acceptedAt: Date
-    ) -> Event {
+    /// `time`; the record's own time is `data.at`.
+    package static func event(_ record: Record, from origin: Origin, id: EventID, acceptedAt: Date) -> Event {
         let vendor = record.offer?.vendor ?? VendorID.unknown.name
         let subject = "\(vendor)/\(record.offer?.kind.rawValue ?? record.kind.rawValue)"
         var json = JSONWriter(reservingCapacity: 1000)
@@ -47,7 +45,7 @@ package enum InAppEvent {
             type(of: record), id: id, source: "/signalbox/\(origin.gateway)/\(origin.source)", subject: subject,
             at: acceptedAt, schema: "inapp:1"
         ) { json in
-            json.message(of: record, campaign)
+            json.message(of: record)
             json.offer(of: record, origin)
             json.outcome(of: record)
         }
@@ -63,13 +61,13 @@ package enum InAppEvent {
 /// Members of `data`.
 extension JSONWriter {
     /// The message of an offer, with the campaign of its vendor. A no-match has none.
-    fileprivate mutating func message(of record: Record, _ campaign: String?) {
+    fileprivate mutating func message(of record: Record) {
         guard let offer = record.offer else { return }
         member("vendor", offer.vendor)
         member("kind", offer.kind.rawValue)
         member("message", offer.message)
         member("revision", offer.revision)
-        member("campaign", campaign)
+        member("campaign", offer.campaign)
     }
 
     /// Device and user of the offer, or of the request. An anonymous user is left out, because its name is the

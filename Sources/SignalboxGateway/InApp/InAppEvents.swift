@@ -38,10 +38,8 @@ struct InAppEvents: Sendable {
     }
 
     /// Events in the order of the records. `source`: the source of the request; the default one for a transition that
-    /// time caused. `active`: for the campaigns of messages. `random`: makes the ids; equal numbers give equal ids.
-    func route(
-        _ decision: Decision, of active: ActiveMessages, from source: SourceName, random: (UInt64, UInt64)
-    ) -> Routed {
+    /// time caused. `random`: makes the ids; equal numbers give equal ids.
+    func route(_ decision: Decision, from source: SourceName, random: (UInt64, UInt64)) -> Routed {
         var routed = Routed()
         let time = Date(decision.now)
         let user = decision.state.user.id
@@ -49,10 +47,8 @@ struct InAppEvents: Sendable {
             gateway: gateway, source: source, device: decision.state.device.id,
             user: AnonymousUser.contains(user) ? nil : user)
         for (position, record) in decision.records.enumerated() {
-            let campaign = record.offer.flatMap { active[$0.message]?.message.campaign }
             let event = InAppEvent.event(
-                record, from: origin, campaign: campaign, id: InAppEvent.id(position, at: time, random: random),
-                acceptedAt: time)
+                record, from: origin, id: InAppEvent.id(position, at: time, random: random), acceptedAt: time)
             routed.events.append(route(event, &routed.costly))
         }
         return routed

@@ -152,7 +152,7 @@ extension InAppEvents {
         switch question.decide(engine, state, active, input.now) {
         case .failure(let fault): return InAppStep(.rejected(fault))
         case .success(let (value, decision)):
-            let routed = route(decision, of: active, from: input.source, random: input.random)
+            let routed = route(decision, from: input.source, random: input.random)
             let committed = InAppFlow.Committed(
                 value: value, records: decision.records, nextDue: decision.nextDue, routed: routed,
                 addressed: rows.offered(by: decision))

@@ -10,12 +10,14 @@ extension Turn {
         if policy.isUncounted(definition) { flags.insert(.exempt) }
         if definition.message.asksApp { flags.insert(.asksApp) }
         if definition.message.isBlocking { flags.insert(.blocking) }
-        return Offer(
+        var offer = Offer(
             id: id ?? nextOfferID(), device: state.device.id, user: state.user.id, message: definition.message.id,
             revision: definition.message.revision, vendor: definition.message.vendor, kind: definition.message.kind,
             state: offerState, triggeredAt: triggeredAt, due: triggeredAt + definition.message.delay,
             lapse: timeout(of: definition).map { triggeredAt + $0 }, flags: flags,
             namedLimits: definition.message.namedLimits, session: state.device.session)
+        offer.campaign = definition.message.campaign
+        return offer
     }
 
     /// Gives a message that passes to the client, or holds it back from a member of a control group. A held message

@@ -177,6 +177,7 @@ extension Turn {
         if !offer.reports.isEmpty { offer.reports.removeAll { $0.key.hasPrefix("#") } }
         offer.session = state.device.session
         offer.revision = definition.message.revision
+        offer.campaign = definition.message.campaign
         offer.namedLimits = definition.message.namedLimits
         if definition.hasCampaignLimit && !offer.flags.contains(.uncounted) {
             offer.flags.insert(.tallied)

@@ -108,6 +108,11 @@ package struct Offer: Sendable, Hashable {
         get { fields[0].flags }
         set { fields[0].flags = newValue }
     }
+    /// The vendor's campaign, as it is when the message is offered: a withdrawn message still has it in records.
+    package var campaign: String? {
+        get { fields[0].campaign }
+        set { fields[0].campaign = newValue }
+    }
     /// Named limits of the message, as they are when it is offered.
     package var namedLimits: [String] {
         get { fields[0].namedLimits }
@@ -221,6 +226,7 @@ extension Offer {
         let due: Instant
         let lapse: Instant?
         var flags: Flags
+        var campaign: String?
         var namedLimits: [String]
         var session: Int
         var order: Int = 0

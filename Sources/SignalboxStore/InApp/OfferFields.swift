@@ -1,9 +1,9 @@
 package import SignalboxInApp
 
-/// The lists of an offer, as one BLOB.
+/// The lists of an offer and its campaign, as one BLOB.
 extension Offer {
     /// The tags of the column `lists`. They are part of the file's form.
-    /// Lists that no statement searches.
+    /// No statement searches them.
     private enum Tag {
         /// The name of a limit that the display will count in.
         static let namedLimit: UInt8 = 1
@@ -13,11 +13,12 @@ extension Offer {
         static let runnerUp: UInt8 = 3
         /// The offer that the answer to the report before it had.
         static let followUp: UInt8 = 4
+        static let campaign: UInt8 = 5
     }
 
     /// Nil if all of them are empty.
     package var lists: [UInt8]? {
-        if namedLimits.isEmpty && reports.isEmpty && runnersUp.isEmpty { return nil }
+        if namedLimits.isEmpty && reports.isEmpty && runnersUp.isEmpty && campaign == nil { return nil }
         var writer = FieldWriter()
         for name in namedLimits { writer.add(Tag.namedLimit, name) }
         for report in reports {
@@ -25,6 +26,7 @@ extension Offer {
             if let offer = report.offer { writer.add(Tag.followUp, offer) }
         }
         for message in runnersUp { writer.add(Tag.runnerUp, message) }
+        if let campaign { writer.add(Tag.campaign, campaign) }
         return writer.bytes
     }
 
@@ -38,6 +40,7 @@ extension Offer {
                 guard let last = reports.indices.last else { throw FieldContent.damage }
                 reports[last].offer = try content.text()
             case Tag.runnerUp: runnersUp.append(try content.text())
+            case Tag.campaign: campaign = try content.text()
             default: break
             }
         }
