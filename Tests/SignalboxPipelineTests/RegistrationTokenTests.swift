@@ -50,6 +50,13 @@ import Testing
         #expect(text.contains("b%3Ft%3D\(Self.hash.name(of: Array(Self.token.utf8)))\""), "\(text)")
     }
 
+    /// A link inside a link is encoded twice.
+    @Test func hashesATokenThatIsEncodedTwice() throws {
+        let text = try body(#"{"data":{"link":"https://a.example/?u=b%3Ft%253D\#(Self.id)%253A\#(Self.tail)%26u=1"}}"#)
+        #expect(text.contains("b%3Ft%253D\(Self.hash.name(of: Array(Self.token.utf8)))%26u=1"), "\(text)")
+        #expect(found(in: "%25\(Self.id)%25253a\(Self.tail)") == [Self.token])
+    }
+
     /// A registration token is found under any key, a short token of the request under its own key only.
     @Test func leavesWordsAloneThatEqualAShortToken() throws {
         let text = try body(#"{"message":{"token":"abc","data":{"k":"abc","regId":"\#(Self.tail)"}}}"#)

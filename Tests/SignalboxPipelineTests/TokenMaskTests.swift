@@ -154,6 +154,7 @@ import Testing
     @Test(arguments: [
         #"{"to":["FIRST","SECOND"],"title":"for FIRST","data":{"list":["SECOND"],"link":"https://a.example/?t=ENCODED"}}"#,
         #"{"to":["FIRST","SECOND"],"title":"SECOND","body":"B"}"#, #"{"to":"FIRST","title":"FIRST","body":"B"}"#,
+        #"{"to":["FIRST","SECOND"],"title":"T","data":{"link":"https://a.example/?u=%3Ft%3DTWICE%26u=1"}}"#,
     ])
     func noTextOfAnEventHoldsATokenOfExpo(_ payload: String) throws {
         let first = "ExponentPushToken[xxxxxxxxxxxxxxxxxxxxxx]"
@@ -161,6 +162,7 @@ import Testing
         let event = try TestPipeline().event(
             payload.replacing("FIRST", with: first).replacing("SECOND", with: second)
                 .replacing("ENCODED", with: "ExponentPushToken%5Byyyyyyyyyyyyyyyyyyyyyy%5D")
+                .replacing("TWICE", with: "ExponentPushToken%255Byyyyyyyyyyyyyyyyyyyyyy%255D")
         ).get()
         let text = String(decoding: event.body, as: UTF8.self)
         #expect(!text.contains("xxxxxxxx") && !text.contains("yyyyyyyy"), "\(text)")
@@ -188,7 +190,10 @@ import Testing
             try masked(json.replacing("TOKEN", with: Self.token)) == json.replacing("TOKEN", with: Self.name))
     }
 
-    @Test(arguments: ["fcm-Registration%3AAPA91b", "fcm-Registration%3aAPA91b", "%66cm-Registration:APA91b"])
+    @Test(arguments: [
+        "fcm-Registration%3AAPA91b", "fcm-Registration%3aAPA91b", "%66cm-Registration:APA91b",
+        "fcm-Registration%253AAPA91b", "fcm%2dRegistration%2525253AAPA91b",
+    ])
     func replacesAPercentEncodedToken(_ beginning: String) throws {
         let link = "https://a.example/?t=" + beginning + "ExampleTokenOfADevice_0123456789&u=%20"
         #expect(try masked(#"{"k":"\#(link)"}"#) == #"{"k":"https://a.example/?t=\#(Self.name)&u=%20"}"#)
@@ -198,6 +203,8 @@ import Testing
         "fcm-Registration:APA91bExampleTokenOfADevice_012345678",
         "cm-Registration:APA91bExampleTokenOfADevice_0123456789",
         "fcm-registration:APA91bExampleTokenOfADevice_0123456789", "6789", "fcm-Registration%3",
+        "fcm-Registration253AAPA91bExampleTokenOfADevice_0123456789",
+        "fcm-Registration%25253APA91bExampleTokenOfADevice_0123456789",
     ])
     func doesNotReplaceOtherTexts(_ text: String) throws {
         let json = #"{"k":"\#(text)","\#(text)":1}"#

@@ -48,15 +48,9 @@ enum RegistrationTokens {
     /// none. `start`: the position of the long part. Two candidates after an escaped backslash, because the next
     /// letters are part of another escape if the string is a JSON text.
     private static func ids(before start: Int, in text: UnsafeBufferPointer<UInt8>) -> [[UInt8]] {
-        let separator = text[..<start].suffix(3)
-        let end: Int
-        if separator.last == UInt8(ascii: ":") {
-            end = start - 1
-        } else if separator.elementsEqual("%3A".utf8) || separator.elementsEqual("%3a".utf8) {
-            end = start - 3
-        } else {
-            return [[]]
-        }
+        let colon = UInt8(ascii: ":")
+        let end = text[..<start].last == colon ? start - 1 : PercentEncoding.start(of: colon, before: start, in: text)
+        guard let end else { return [[]] }
         let word = text[..<end].suffix(longestID)
         var starts = [word.startIndex]
         if let last = word.lastIndex(where: { !isInToken($0) }) {
@@ -64,7 +58,7 @@ enum RegistrationTokens {
             let backslashes = text[...last].reversed().prefix { $0 == UInt8(ascii: "\\") }.count
             if backslashes > 0, backslashes % 2 == 0 { starts.append(last + 1) }
         }
-        return starts.map { $0 < end ? Array(text[$0..<end]) + [UInt8(ascii: ":")] : [] }
+        return starts.map { $0 < end ? Array(text[$0..<end]) + [colon] : [] }
     }
 
     /// The number of characters of an escape after its backslash or percent sign; 0 if the text begins otherwise.
@@ -72,9 +66,18 @@ enum RegistrationTokens {
         let next = text.dropFirst()
         switch text.first {
         case UInt8(ascii: "\\"): return next.first == UInt8(ascii: "u") ? 5 : 1
-        case UInt8(ascii: "%"): return next.count > 2 && next.prefix(2).allSatisfy(\.isHexDigit) ? 2 : 0
+        case UInt8(ascii: "%"): return lengthOfEncoding(next)
         default: return 0
         }
+    }
+
+    /// The number of digits after a percent sign. A link inside a link has `%253D`: the encoded percent sign begins
+    /// another encoding, unless a letter is next, as at the beginning of an id.
+    private static func lengthOfEncoding(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
+        guard text.count > 2, text.prefix(2).allSatisfy(\.isHexDigit) else { return 0 }
+        let rest = text.dropFirst(2)
+        guard text.starts(with: "25".utf8), rest.first?.isDigit == true else { return 2 }
+        return 2 + lengthOfEncoding(rest)
     }
 
     /// True for the characters of base64url.

@@ -188,21 +188,14 @@ private struct TokenPattern {
     /// The position after a byte, plain or percent-encoded; nil if the text has another one there.
     private func end(of byte: UInt8, at position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int? {
         guard position < text.count else { return nil }
-        if equals(text[position], byte) { return position + 1 }
-        guard position + 2 < text.count, text[position] == UInt8(ascii: "%"),
-            Self.isEncoded(byte, text[position + 1], text[position + 2])
-        else { return nil }
-        return position + 3
+        return equals(text[position], byte) ? position + 1 : PercentEncoding.end(of: byte, at: position, in: text)
     }
 
     /// The position of a byte that ends before a position.
     private func start(of byte: UInt8, before position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int? {
         guard position > 0 else { return nil }
-        if equals(text[position - 1], byte) { return position - 1 }
-        guard position > 2, text[position - 3] == UInt8(ascii: "%"),
-            Self.isEncoded(byte, text[position - 2], text[position - 1])
-        else { return nil }
-        return position - 3
+        return equals(text[position - 1], byte)
+            ? position - 1 : PercentEncoding.start(of: byte, before: position, in: text)
     }
 
     /// True for the byte of the token, and for the same letter of the other case if case is ignored.
@@ -210,7 +203,44 @@ private struct TokenPattern {
         given == byte || ignoresCase && given | 0x20 == byte | 0x20 && given.isLetterOrDigit && byte.isLetterOrDigit
     }
 
-    /// True if the two digits are those of a percent-encoded byte (RFC 3986, 2.1).
+    /// Characters that a URL never has to encode (RFC 3986, 2.3).
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        byte.isLetterOrDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: "~")
+    }
+}
+
+/// Percent-encoded bytes (RFC 3986, 2.1). A link inside a link is encoded again: its colon is `%253A`.
+enum PercentEncoding {
+    /// How often a byte can be encoded. Bounds the time at each position.
+    private static let mostTimes = 4
+    private static let sign = UInt8(ascii: "%")
+
+    /// The position after the encoded byte that begins at a position; nil if none or another one does.
+    static func end(of byte: UInt8, at position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard text[position] == sign else { return nil }
+        var digits = position + 1
+        for _ in 0..<mostTimes where digits + 1 < text.count {
+            if isEncoded(byte, text[digits], text[digits + 1]) { return digits + 2 }
+            guard isEncoded(sign, text[digits], text[digits + 1]) else { return nil }
+            digits += 2
+        }
+        return nil
+    }
+
+    /// The position of the encoded byte that ends before a position; nil if none or another one does.
+    static func start(of byte: UInt8, before position: Int, in text: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard position > 2, isEncoded(byte, text[position - 2], text[position - 1]) else { return nil }
+        var start = position - 3
+        for _ in 0..<mostTimes {
+            if text[start] == sign { return start }
+            guard start > 1, isEncoded(sign, text[start - 1], text[start]) else { return nil }
+            start -= 2
+        }
+        return nil
+    }
+
+    /// True if the two digits are those of a byte.
     private static func isEncoded(_ byte: UInt8, _ high: UInt8, _ low: UInt8) -> Bool {
         digit(high) == byte >> 4 && digit(low) == byte & 15
     }
@@ -220,11 +250,5 @@ private struct TokenPattern {
         guard character.isHexDigit else { return nil }
         let isDecimal = character <= UInt8(ascii: "9")
         return isDecimal ? character - UInt8(ascii: "0") : (character | 0x20) - UInt8(ascii: "a") + 10
-    }
-
-    /// Characters that a URL never has to encode (RFC 3986, 2.3).
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        byte.isLetterOrDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
-            || byte == UInt8(ascii: "~")
     }
 }
