@@ -70,6 +70,19 @@ class Expiry(unittest.TestCase):
         self.assertEqual(self.browser.all("dialog"), [])
         self.assertEqual(self.gateway.get("/v1/actions", authorization="Bearer second-token")["actions"], [])
 
+    def test_buttons_follow_a_lower_role(self):
+        self.browser.driver.get(f"{self.browser.url}#/destinations/crm")
+        self.sign_in("first-token")
+        self.browser.all("main .buttons button")[0].click()
+        self.browser.shows("Pause crm", "dialog")
+        self.gateway.reload(admin={"tokens": {"ann": {"bearer": f"file:{self.token}", "role": "reader"}}})
+        self.gateway.until("the lower role", lambda: self.gateway.get(
+            "/v1/whoami", authorization="Bearer first-token")["role"] == "reader")
+        self.browser.all("dialog [data-confirm]")[0].click()
+        self.browser.shows("role-insufficient", "dialog")
+        self.browser.shows("needs the role operator; the token of ann has the role reader")
+        self.assertEqual(self.browser.all("main .buttons button"), [])
+
     def test_the_live_page_asks_for_a_token(self):
         self.browser.driver.get(f"{self.browser.url}#/live")
         self.sign_in("first-token")

@@ -94,6 +94,7 @@ async function send(method, path, { query, body, signal, accept, headers } = {})
   try { problem = await response.json(); } catch { /* Not a problem object: the status remains. */ }
   // Pages ask for another token after a failed read; dialogs and editors ask here.
   if (response.status === 401 && method !== "GET") dispatchEvent(new Event("signalbox:signin"));
+  if (["role-insufficient", "content-hidden"].includes(problem.code)) dispatchEvent(new Event("signalbox:rights"));
   throw new Refusal(response.status, problem, response.headers);
 }
 

@@ -287,5 +287,11 @@ addEventListener("signalbox:signin", () => {
   stop();
   begin();
 });
+// A reload of the config can change the rights of a token. Pages and buttons follow.
+addEventListener("signalbox:rights", async () => {
+  const former = JSON.stringify(session.who);
+  try { session.who = await get("whoami"); } catch { return; }
+  if (JSON.stringify(session.who) !== former) open();
+});
 redraw();
 begin();
