@@ -28,6 +28,7 @@ import Testing
         ("https://[::1]:8080/a", "https://[::1]:8080/[hidden]"), ("https://[::1]", "https://[::1]/[hidden]"),
         ("https://shop.example:secret/", "[hidden]"),
         ("https://shop.example/\u{301}secret", "https://shop.example/[hidden]"),
+        ("https://shop.example Your code is 4711", "[hidden]"), ("https://shop.example\u{3002}4711", "[hidden]"),
         ("not a://link", "[hidden]"), ("://", "[hidden]"), ("https://", "[hidden]"), ("", ""),
     ])
     func linksKeepTheirHost(link: String, shown: String) throws {
@@ -39,6 +40,7 @@ import Testing
     @Test(arguments: [
         ("url:https://cars.example.com/boston/map", "url:https://cars.example.com/[hidden]"),
         ("url:https://cars.example.com/boston/map:Map#2", "url:https://cars.example.com/[hidden]"),
+        ("url:https://cars.example.com Secret title", "url:[hidden]"),
         ("url:https://cars.example.com:Secret title", "url:[hidden]"), ("dial:+16175550100", "dial:[hidden]"),
         ("dial:\u{301}+16175550100", "dial:[hidden]"), ("dismiss:No thanks", "dismiss:[hidden]"),
         ("dismiss", "dismiss"), ("ACCEPT", "ACCEPT"), ("openApp:", "openApp:"),

@@ -114,22 +114,14 @@ struct ContentMask {
 
     /// The form of a link; of any other text too, which is hidden as a whole. Schemes of apps have no host: the text
     /// after them may be an identifier or a token. Hides a link with a host of more than 255 bytes as a whole, and one
-    /// whose host ends with other text than a port.
+    /// whose host is not valid: a text may begin with a link, such as "https://shop.example is closed".
     static func link(_ text: String) -> String {
         guard let end = text.firstRange(of: "://"), ["http", "https"].contains(text[..<end.lowerBound].lowercased())
         else { return hidden }
         // Bytes: a combining mark makes another character of a slash.
         let rest = text[end.upperBound...].utf8.prefix { !"/?#".utf8.contains($0) }
         let host = rest.lastIndex(of: UInt8(ascii: "@")).map { rest[rest.index(after: $0)...] } ?? rest[...]
-        guard !host.isEmpty, host.count <= 255, endsWithHostOrPort(host) else { return hidden }
+        guard host.count <= 255, Authority.isValid(Substring(host)) else { return hidden }
         return "\(text[..<end.upperBound])\(Substring(host))/\(hidden)"
-    }
-
-    /// False for other text than a port after the last colon, such as the title in the identifier of a button.
-    private static func endsWithHostOrPort(_ host: Substring.UTF8View) -> Bool {
-        let isAddress = host.first == UInt8(ascii: "[") && host.last == UInt8(ascii: "]")
-        guard !isAddress, let colon = host.lastIndex(of: UInt8(ascii: ":")) else { return true }
-        let port = host[host.index(after: colon)...]
-        return port.count <= 5 && port.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 }
