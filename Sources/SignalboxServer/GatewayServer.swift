@@ -137,13 +137,20 @@ package struct GatewayServer: Service {
     package func metricReadings() async -> [MetricReading] { await active.value.api.metricValues().readings }
 
     /// Answers later requests by another config. A request is answered by the config that was active when it began.
-    /// Safe while requests are in progress. Traps when the new config would open a public address to every client.
+    /// Safe while requests are in progress. Other authorities of clients end the connections to the provider endpoints
+    /// gracefully. Traps when the new config would open a public address to every client.
     package func replace(by surface: GatewaySurface) {
         precondition(!surface.sources.isOpen || addresses.areLoopback, "Open access is for loopback only.")
-        reportCertificate(of: surface, instead: active.value.tls)
+        let former = active.value.tls
+        reportCertificate(of: surface, instead: former)
         surface.activate()
         active.replace(by: ActiveAPI(surface, resources))
         resources.streams.revoke(by: surface.operators)
+        // A connection knows whether the authorities of its handshake issued the certificate of its client.
+        guard surface.tls?.clientAuthorities != former?.clientAuthorities else { return }
+        for connection in resources.connections.all {
+            connection.triggerUserOutboundEvent(StopConnection(), promise: nil)
+        }
     }
 }
 

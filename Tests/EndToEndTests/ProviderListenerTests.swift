@@ -5,26 +5,36 @@ import Testing
 
 /// The listener for providers of the built binary.
 @Suite(.timeLimit(.minutes(15))) struct ProviderListenerTests {
-    private static let listen =
-        #""gateway": { "name": "test", "listen": { "apns": "127.0.0.1:0", "tls": { "certificate": "file:certs/server.crt", "key": "file:certs/server.key" } } },"#
+    private static func listen(clientCA: Bool) -> String {
+        let authorities = clientCA ? #", "clientCA": "file:clients.crt""# : ""
+        return
+            #""gateway": { "name": "test", "listen": { "apns": "127.0.0.1:0", "tls": { "certificate": "file:certs/server.crt", "key": "file:certs/server.key"\#(authorities) } } },"#
+    }
 
     private static func config(_ sections: String) -> String {
         #"{ \#(sections) "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [] }"#
     }
 
-    /// Runs `body` with a gateway whose certificate `signalbox certs new` made.
+    /// Runs `body` with a gateway whose certificate `signalbox certs new` made. `clientCA`: whether its authority
+    /// identifies clients too.
     private func run(
-        _ body: (Gateway, _ port: Int, _ directory: String) async throws -> Void
+        clientCA: Bool = false, _ body: (Gateway, _ port: Int, _ directory: String) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             #expect(try await binary.run(["certs", "new"], in: directory).status == 0)
-            let gateway = try await Gateway.start(in: directory, config: Self.config(Self.listen))
+            try Self.setAuthorityOfClients(to: "certs/ca.crt", in: directory)
+            let gateway = try await Gateway.start(in: directory, config: Self.config(Self.listen(clientCA: clientCA)))
             let url = try #require(await gateway.process.providerURL())
             let port = try #require(url.split(separator: ":").last.flatMap { Int($0) })
             #expect(url.hasPrefix("https://"))
             try await body(gateway, port, directory)
             #expect(await gateway.stop() == 0)
         }
+    }
+
+    private static func setAuthorityOfClients(to file: String, in directory: String) throws {
+        let text = try Data(contentsOf: URL(fileURLWithPath: directory + "/" + file))
+        try text.write(to: URL(fileURLWithPath: directory + "/clients.crt"), options: .atomic)
     }
 
     /// Starts a play of Tests/Providers.
@@ -57,6 +67,21 @@ import Testing
             for await line in gateway.process.errors.stream where line.contains("Config reloaded.") { break }
             let second = try await play("certificate", port, directory)
             #expect(first != second)
+        }
+    }
+
+    /// A client connects again, so that the new authority judges its certificate.
+    @Test func endsConnectionsWhenTheAuthorityOfClientsChanges() async throws {
+        try await run(clientCA: true) { _, port, directory in
+            #expect(try await binary.run(["certs", "new", "--directory", "other"], in: directory).status == 0)
+            let client = try start("silent_stop", port, directory)
+            var last = ""
+            for await line in client.output.stream {
+                last = line
+                if line.contains("ready") { try Self.setAuthorityOfClients(to: "other/ca.crt", in: directory) }
+            }
+            #expect(await client.end() == 0)
+            #expect(last == #"{"aways": ["GOAWAY 0 0 last=2147483647 code=0", "GOAWAY 0 0 last=1 code=0"]}"#)
         }
     }
 

@@ -10,6 +10,8 @@ package struct ProviderTLS: Sendable {
     private let context: NIOSSLContext
     /// Nil when no authority identifies clients.
     private let clientCA: CertificateAuthority?
+    /// Their text in PEM; nil without ``clientCA``.
+    let clientAuthorities: String?
     private let chains = ClientChains()
     /// The names of ``ProviderHost/all`` that the certificate is not for. Senders that use the proxy check it.
     package let uncoveredHosts: [String]
@@ -31,6 +33,7 @@ package struct ProviderTLS: Sendable {
         }
         let certificate = X509Certificate.all(pem: files.certificate.text).first
         uncoveredHosts = ProviderHost.names.filter { certificate?.isFor(host: $0) != true }
+        clientAuthorities = files.clientCA?.text
         clientCA = try files.clientCA.map { secret throws(ConfigRefusal) in
             if let authority = CertificateAuthority(pem: secret.text) { return authority }
             throw resolver.refusal(of: secret, "\(secret.reference) has no certificate in PEM")
