@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxEgress
+import SignalboxGateway
 import SignalboxNotification
 
 /// A directory with a local certificate authority and the certificate of the provider endpoints, in PEM.
@@ -76,14 +77,15 @@ package struct CertificateFolder {
         return nil
     }
 
-    /// Replaces the file as a whole, so a running gateway never reads a part. A secret file is for its owner only.
+    /// Replaces the file as a whole, so a running gateway never reads a part. A secret file is for its owner only, from
+    /// its creation on: Foundation would change its mode after it was written.
     private func write(_ text: String, to name: String, isSecret: Bool = false) throws(Failure) {
         let draft = path(".\(name).\(getpid())")
-        let mode = isSecret ? 0o600 : 0o644
-        let isWritten = FileManager.default.createFile(
-            atPath: draft, contents: Data(text.utf8), attributes: [.posixPermissions: mode])
-        guard isWritten, rename(draft, path(name)) == 0 else {
-            let reason = String(cString: strerror(errno))
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isSecret ? 0o600 : 0o644)
+        let isWritten = file >= 0 && writeAll(text, to: file) && rename(draft, path(name)) == 0
+        let reason = String(cString: strerror(errno))
+        if file >= 0 { close(file) }
+        guard isWritten else {
             unlink(draft)
             throw Failure(sentence: "Cannot write \(path(name)): \(reason).")
         }
