@@ -1,6 +1,5 @@
 import ArgumentParser
 import SignalboxCommands
-import SignalboxConfig
 
 /// The address of a running gateway. The commands that use it read neither a config nor a data directory.
 struct GatewayOption: ParsableArguments {
@@ -24,9 +23,8 @@ struct OperatorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Reference to an admin token, env:NAME or file:PATH (default: env:SIGNALBOX_ADMIN_TOKEN if it is set).",
-            valueName: "reference"),
-        transform: { try SecretReference(argument: $0) })
-    var adminToken: SecretReference?
+            valueName: "reference"))
+    var adminToken: String?
 
     /// Throws for a token that cannot be read.
     func connection() throws -> GatewayConnection {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import SignalboxCommands
-import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 
@@ -86,12 +85,12 @@ struct UploadOptions: ParsableArguments {
             valueName: "url"))
     var to: String?
 
-    /// Sent as a bearer token, to `--to` only.
+    /// Sent as a bearer token, to `--to` only. A text, because ArgumentParser repeats one that a transformation
+    /// rejects.
     @Option(
         help: ArgumentHelp(
-            "With --to: reference to the token of the source, env:NAME or file:PATH.", valueName: "reference"),
-        transform: { try SecretReference(argument: $0) })
-    var token: SecretReference?
+            "With --to: reference to the token of the source, env:NAME or file:PATH.", valueName: "reference"))
+    var token: String?
 
     /// From 1 to 256.
     @Option(help: ArgumentHelp("With --to: maximum number of concurrent requests (default: 8).", valueName: "count"))
@@ -101,16 +100,5 @@ struct UploadOptions: ParsableArguments {
     func validate() throws {
         let mistake = UploadArguments(to: to, token: token, connections: connections).mistake
         if let mistake { throw ValidationError(mistake) }
-    }
-}
-
-extension SecretReference {
-    /// Throws a `ValidationError`, which ArgumentParser prints with the usage, and does not repeat the text.
-    init(argument: String) throws {
-        guard let reference = SecretReference(argument) else {
-            throw ValidationError(
-                "A token on the command line is visible to other users. Write a reference, env:NAME or file:PATH.")
-        }
-        self = reference
     }
 }

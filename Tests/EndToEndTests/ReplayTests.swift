@@ -149,7 +149,7 @@ import Testing
             (["--resume", "a", "a"], "one of the inputs"),
             (["--rejects", "a", "a"], "one of the inputs"), (["--token", "env:A"], "--token requires --to"),
             (["--connections", "2"], "--connections requires --to"), (to + ["--connections", "0"], "1 to 256"),
-            (to + ["--token", "abc"], "A token on the command line is visible"),
+            (to + ["--token", "pasted"], "a token on the command line is visible"),
             (["--to", "ftp://a"], "Invalid gateway address"),
             (["--rate", "fast"], "Invalid rate"), (["--speed", "fast", "--time-at", "/t"], "Invalid speed"),
             (["--limit", "0"], "Invalid --limit 0"), (["--payload-at", "payload"], "Invalid JSON Pointer"),
@@ -160,6 +160,7 @@ import Testing
             let result = try await binary.run(["replay"] + arguments, in: NSTemporaryDirectory())
             #expect(result.status == 64, "\(arguments)")
             #expect(result.errors.contains(sentence), "\(arguments): \(result.errors)")
+            #expect(!result.errors.contains("pasted"))
         }
     }
 

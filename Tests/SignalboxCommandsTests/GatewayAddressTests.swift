@@ -23,9 +23,10 @@ import Testing
         #expect(try GatewayURL.read(nil, ["SIGNALBOX_LISTEN": listen]).root == url)
     }
 
-    @Test func aPasswordIsNotRepeated() {
+    @Test(arguments: ["http://ann:secret@example.com", "http://example.com/?token=secret"])
+    func aSecretIsNotRepeated(address: String) {
         #expect {
-            try GatewayURL.read("http://ann:secret@example.com", [:])
+            try GatewayURL.read(address, [:])
         } throws: {
             guard case CommandFailure.refused(let sentence) = $0 else { return false }
             return !sentence.contains("secret") && sentence.contains("Invalid gateway address")
@@ -34,11 +35,17 @@ import Testing
 
     @Test func tokensComeFromReferences() throws {
         let environment = ["A": "one", "B": "two"]
-        #expect(try CommandToken.read(.environment("A"), option: "--token", variable: "B", environment) == "one")
+        #expect(try CommandToken.read("env:A", option: "--token", variable: "B", environment) == "one")
         #expect(try CommandToken.read(nil, option: "--token", variable: "B", environment) == "two")
         #expect(try CommandToken.read(nil, option: "--token", variable: "C", environment) == nil)
         #expect(throws: CommandFailure.self) {
-            try CommandToken.read(.environment("C"), option: "--token", variable: nil, environment)
+            try CommandToken.read("env:C", option: "--token", variable: nil, environment)
+        }
+        #expect {
+            try CommandToken.read("pasted", option: "--token", variable: "B", environment)
+        } throws: {
+            guard case CommandFailure.refused(let sentence) = $0 else { return false }
+            return !sentence.contains("pasted") && sentence.hasPrefix("--token: a token on the command line is visible")
         }
     }
 

@@ -1,5 +1,5 @@
 import Foundation
-package import SignalboxConfig
+import SignalboxConfig
 package import SignalboxEgress
 package import SignalboxGateway
 import SignalboxJSON
@@ -70,7 +70,7 @@ package enum GatewayURL {
 
     /// The option, else `SIGNALBOX_URL`, else the address of `SIGNALBOX_LISTEN`, else port 8080 of this machine. An
     /// empty variable counts as unset. `environment`: nil for that of the process. Throws for a text that is not the
-    /// address of a gateway, without repeating one that may contain a password.
+    /// address of a gateway, without repeating one that may contain a secret.
     package static func read(
         _ option: String?, _ environment: [String: String]? = nil
     ) throws(CommandFailure) -> GatewayAddress {
@@ -79,7 +79,7 @@ package enum GatewayURL {
         let text = option ?? variable("SIGNALBOX_URL") ?? variable("SIGNALBOX_LISTEN").flatMap { local($0) } ?? standard
         guard let address = GatewayAddress(text, source: nil) else {
             throw .refused(
-                "Invalid gateway address\(text.contains("@") ? "" : " \(text)"): write it as \(standard), "
+                "Invalid gateway address\(text.contains { "@?".contains($0) } ? "" : " \(text)"): write it as \(standard), "
                     + "without a user, a query or a fragment.")
         }
         return address
@@ -95,15 +95,21 @@ package enum GatewayURL {
 
 /// A token that a command sends. It never comes from the command line, which other users of the machine can see.
 package enum CommandToken {
+    /// The sentence for an option whose text is not a reference.
+    static func mistake(of option: String) -> String {
+        "\(option): a token on the command line is visible to other users; write a reference, env:NAME or file:PATH."
+    }
+
     /// The secret that a reference names; without a reference, the token of the environment's variable; nil if neither
-    /// is set. `option`: takes the reference. An empty variable counts as unset. Throws for a secret that cannot be
-    /// read, without repeating it.
+    /// is set. `text`: of the option. An empty variable counts as unset. Throws for a text that is not a reference, and
+    /// for a secret that cannot be read, without repeating either.
     package static func read(
-        _ reference: SecretReference?, option: String, variable: String?, _ environment: [String: String]? = nil
+        _ text: String?, option: String, variable: String?, _ environment: [String: String]? = nil
     ) throws(CommandFailure) -> String? {
         let environment = environment ?? ProcessInfo.processInfo.environment
-        let implied = variable.flatMap { environment[$0, default: ""].isEmpty ? nil : SecretReference.environment($0) }
-        guard let reference = reference ?? implied else { return nil }
+        let implied = variable.flatMap { environment[$0, default: ""].isEmpty ? nil : "env:" + $0 }
+        guard let text = text ?? implied else { return nil }
+        guard let reference = SecretReference(text) else { throw .refused(mistake(of: option)) }
         do throws(UnresolvedSecret) {
             return try reference.resolve(environment: environment)
         } catch {

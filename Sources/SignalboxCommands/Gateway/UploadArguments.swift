@@ -1,21 +1,23 @@
-package import SignalboxConfig
+import SignalboxConfig
 import SignalboxGateway
 
 /// The arguments of `signalbox replay --to`.
 package struct UploadArguments: Sendable {
     /// The argument `--to`. The other arguments require it.
     private let address: String?
-    private let token: SecretReference?
+    private let token: String?
     /// 1 to 256; nil for the default of the upload.
     private let connections: Int?
 
     /// Nil for arguments that are not given.
-    package init(to address: String?, token: SecretReference?, connections: Int?) {
+    package init(to address: String?, token: String?, connections: Int?) {
         (self.address, self.token, self.connections) = (address, token, connections)
     }
 
-    /// Why the arguments cannot be used; nil if they can. Does not repeat an address that may contain a password.
+    /// Why the arguments cannot be used; nil if they can. Does not repeat a token, or an address that may contain a
+    /// secret.
     package var mistake: String? {
+        if let token, SecretReference(token) == nil { return CommandToken.mistake(of: "--token") }
         if let connections, !(1...256).contains(connections) {
             return "Invalid --connections \(connections): use 1 to 256."
         }
@@ -24,7 +26,7 @@ package struct UploadArguments: Sendable {
             return connections == nil ? nil : "--connections requires --to."
         }
         guard GatewayAddress(address, source: nil) == nil else { return nil }
-        return "Invalid gateway address \(address.contains("@") ? "in --to" : address): "
+        return "Invalid gateway address \(address.contains { "@?".contains($0) } ? "in --to" : address): "
             + "write it as http://127.0.0.1:8080, without a user, a query or a fragment."
     }
 }

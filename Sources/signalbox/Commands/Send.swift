@@ -1,6 +1,5 @@
 import ArgumentParser
 import SignalboxCommands
-import SignalboxConfig
 import SignalboxJSON
 import SignalboxNotification
 
@@ -21,9 +20,8 @@ struct Send: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Reference to the token of a source, env:NAME or file:PATH (default: env:SIGNALBOX_TOKEN if it is set).",
-            valueName: "reference"),
-        transform: { try SecretReference(argument: $0) })
-    var token: SecretReference?
+            valueName: "reference"))
+    var token: String?
 
     /// Nil: the source of the token.
     @Option(help: "Name of the source to send as.", transform: { try SourceName(argument: $0) })
