@@ -97,14 +97,11 @@ extension SQLiteQueue {
     }
 
     /// Throws for an answer that is not a status and bytes.
-    package func answer(toKey key: String, from source: SourceName) async throws(StoreError) -> StoredAnswer? {
-        let since = (now - StoreLimits.requestMemory).milliseconds
-        return try await file.read { db in
-            let row = try db.row(
-                "SELECT status, answer FROM requests WHERE source = ? AND key = ? AND at > ?",
-                [source.name, key, since])
-            return try row.map { StoredAnswer(status: try $0.httpStatus(0), body: try $0.bytes(1)) }
-        }
+    package func result(
+        ofKey key: String, digest: [UInt8], from source: SourceName
+    ) async throws(StoreError) -> AppendResult? {
+        let now = now
+        return try await file.read { try $0.result(ofKey: key, digest: digest, from: source, at: now) }
     }
 
     /// Variants that differ in more than their media are included. Nil for an unknown id. The payload is nil unless a

@@ -10,7 +10,11 @@ extension WriteTransaction {
     /// `conflicting` for another body. Events are checked one after the other, so a request may repeat its own
     /// events.
     mutating func append(_ events: [RoutedEvent], _ request: IdempotentRequest?) throws -> AppendResult {
-        if let request, let earlier = try answer(to: request) { return earlier }
+        if let request,
+            let earlier = try db.result(ofKey: request.key, digest: request.digest, from: request.source, at: now)
+        {
+            return earlier
+        }
         var duplicates: [Int: String] = [:]
         for (position, event) in events.enumerated() {
             if let earlier = try duplicate(event) {
@@ -117,17 +121,6 @@ extension WriteTransaction {
 
     // MARK: Repeats
 
-    /// The answer to an earlier request with the same key and source within ``StoreLimits/requestMemory``; nil when
-    /// there is none. Throws ``DamagedValue`` for an answer that is not a status and bytes.
-    private func answer(to request: IdempotentRequest) throws -> AppendResult? {
-        let row = try db.row(
-            "SELECT digest, status, answer FROM requests WHERE source = ? AND key = ? AND at > ?",
-            [request.source.name, request.key, (now - StoreLimits.requestMemory).milliseconds])
-        guard let row else { return nil }
-        guard try row.bytes(0) == request.digest else { return .conflicting }
-        return .repeated(StoredAnswer(status: try row.httpStatus(1), body: try row.bytes(2)))
-    }
-
     /// Replaces an expired entry with the same key. Commits with the events of the request, so an answer is never
     /// stored without them.
     private func remember(_ request: IdempotentRequest, _ answer: StoredAnswer) throws {
@@ -179,5 +172,18 @@ extension WriteTransaction {
         }
         file.categories.insert(record, at: now)
         effects.categories.append(record.identifier)
+    }
+}
+
+extension Database {
+    /// The result of an earlier request with this key and source within ``StoreLimits/requestMemory``; nil when there
+    /// is none. Throws ``DamagedValue`` for an answer that is not a status and bytes.
+    func result(ofKey key: String, digest: [UInt8], from source: SourceName, at now: Date) throws -> AppendResult? {
+        let row = try row(
+            "SELECT digest, status, answer FROM requests WHERE source = ? AND key = ? AND at > ?",
+            [source.name, key, (now - StoreLimits.requestMemory).milliseconds])
+        guard let row else { return nil }
+        guard try row.bytes(0) == digest else { return .conflicting }
+        return .repeated(StoredAnswer(status: try row.httpStatus(1), body: try row.bytes(2)))
     }
 }

@@ -49,9 +49,9 @@ package protocol IntakeStore: StoreStatus {
         _ events: [RoutedEvent], of request: IdempotentRequest?,
         whenDone done: @escaping @Sendable (Result<AppendResult, StoreError>) -> Void)
 
-    /// The recorded answer to a request of this source and ``IdempotentRequest/key`` within
-    /// ``StoreLimits/requestMemory``; nil when there is none.
-    func answer(toKey key: String, from source: SourceName) async throws(StoreError) -> StoredAnswer?
+    /// The result of another request of this source with this ``IdempotentRequest/key`` within
+    /// ``StoreLimits/requestMemory``: a repeat, or a conflict with another digest. Nil when there was none.
+    func result(ofKey key: String, digest: [UInt8], from source: SourceName) async throws(StoreError) -> AppendResult?
 
     /// Returns when all writes that were begun before have ended, successfully or not.
     func finish() async
@@ -182,6 +182,12 @@ package struct OthersBackoff: Sendable, Equatable {
 
     /// None.
     package init() {}
+
+    /// Ends the waits, because an operator resumed the destination. An open breaker waits for its probe.
+    package mutating func end(at now: Date) {
+        breakerOpen = breakerOpen.map { min($0, now) }
+        quiet = nil
+    }
 }
 
 /// Attempts that a process may make, of the rate that all processes share.

@@ -26,13 +26,16 @@ extension StoreConformance {
         Self("theAnswerOfARequestCanBeReadByItsKey") { bench in
             let queue = try bench.open()
             let source = SourceName("mobile")
-            #expect(try await queue.answer(toKey: "k", from: source) == nil)
-            try await queue.append([bench.event(1)], of: bench.request("k", from: "mobile", body: 1, answer: "first"))
-            let answer = StoredAnswer(status: 202, body: Array("first".utf8))
-            #expect(try await bench.open().answer(toKey: "k", from: source) == answer)
-            #expect(try await queue.answer(toKey: "k", from: SourceName("other")) == nil)
+            let request = bench.request("k", from: "mobile", body: 1, answer: "first")
+            let digest = request.digest
+            #expect(try await queue.result(ofKey: "k", digest: digest, from: source) == nil)
+            try await queue.append([bench.event(1)], of: request)
+            let repeated = AppendResult.repeated(StoredAnswer(status: 202, body: Array("first".utf8)))
+            #expect(try await bench.open().result(ofKey: "k", digest: digest, from: source) == repeated)
+            #expect(try await queue.result(ofKey: "k", digest: digest + [0], from: source) == .conflicting)
+            #expect(try await queue.result(ofKey: "k", digest: digest, from: SourceName("other")) == nil)
             bench.clock.advance(by: StoreLimits.requestMemory / .seconds(1))
-            #expect(try await queue.answer(toKey: "k", from: source) == nil)
+            #expect(try await queue.result(ofKey: "k", digest: digest, from: source) == nil)
         },
         Self("anEventWithALastingIDIsAcceptedOnce") { bench in
             let queue = try bench.open()

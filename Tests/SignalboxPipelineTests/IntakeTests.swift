@@ -207,24 +207,6 @@ import Testing
         }
     }
 
-    /// Each of a few payloads may go to thousands of destinations.
-    @Test func rejectsABatchWithTooManyDeliveriesAsAWhole() async throws {
-        try await withTemporaryDirectory { directory in
-            let queue = try SQLiteQueue(in: directory)
-            let names = (0...StoreLimits.deliveriesOfRequest / 2).map { DestinationName("d\($0)") }
-            let intake = Intake(
-                normalizer: TestPipeline().normalizer,
-                routes: RouteTable(routes: [Route(name: "all", match: .everything, destinations: names)]), queue: queue)
-            do throws(Intake.Failure) {
-                _ = try await intake.accept(Array("[\(good),\(good)]".utf8), from: .default)
-                Issue.record("Two payloads have more deliveries than a request may have.")
-            } catch {
-                guard case .tooManyDeliveries = error else { throw error }
-            }
-            #expect(try await queue.eventCount() == 0)
-        }
-    }
-
     @Test func addsTheShownPayloadOnlyForRoutesThatIncludeIt() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)

@@ -33,7 +33,7 @@ import Testing
 }
 
 /// A queue whose reads do not answer before ``end()``.
-private final class HangingQueue: IntakeStore {
+final class HangingQueue: IntakeStore {
     // A class because stores are shared.
     let health = StoreHealth()
     private let held = AsyncStream<Void>.makeStream()
@@ -62,7 +62,9 @@ private final class HangingQueue: IntakeStore {
         whenDone done: @escaping @Sendable (Result<AppendResult, StoreError>) -> Void
     ) { done(.success(.appended(duplicates: [:]))) }
 
-    func answer(toKey key: String, from source: SourceName) async throws(StoreError) -> StoredAnswer? { nil }
+    func result(
+        ofKey key: String, digest: [UInt8], from source: SourceName
+    ) async throws(StoreError) -> AppendResult? { nil }
 
     func finish() async {}
 

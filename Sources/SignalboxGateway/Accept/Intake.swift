@@ -124,11 +124,15 @@ package final class Intake: Sendable {
             bytes.hasLineEnd ? nil : readSingle(bytes, from: source, by: routes, trace)
         }
         let read: Report
-        if let single { read = single } else { read = try readAll(body, from: source, trace) }
-        let events = read.events
-        guard events.count <= 1 || events.deliveryCount <= StoreLimits.deliveriesOfRequest else {
-            throw .tooManyDeliveries
+        do throws(Failure) {
+            if let single { read = single } else { read = try readAll(body, from: source, trace) }
+        } catch {
+            // A reload may have added destinations since an equal request was accepted.
+            guard case .tooManyDeliveries = error, let answer = try await answer(to: repeatable, body, from: source)
+            else { throw error }
+            return .repeated(answer)
         }
+        let events = read.events
         // The repeat of a request without an event is rejected again, for the same reason.
         let isRejected = events.isEmpty && !read.isBatch
         let request = isRejected ? nil : repeatable.map { self.request($0, body, source, read) }
@@ -241,7 +245,8 @@ package final class Intake: Sendable {
         eventParsers.withParser { route(event, by: routes, dedupe: sources[source]?.dedupe, with: $0) }
     }
 
-    /// Stops as soon as the body exceeds ``batchLimit``; its other payloads are not parsed.
+    /// Stops as soon as the body exceeds ``batchLimit`` or the deliveries of a request; its other payloads are not
+    /// parsed.
     private func readAll(_ body: [UInt8], from source: SourceName, _ trace: RequestTrace?) throws(Failure) -> Report {
         var blocks = PayloadBlocks()
         blocks.append(body)
@@ -250,21 +255,24 @@ package final class Intake: Sendable {
         let dedupe = sources[source]?.dedupe
         var items: [Result<RoutedEvent, Rejection>] = []
         items.reserveCapacity(min(block.count, Self.batchLimit))
-        var isTooLong = false
+        var deliveries = RequestDeliveries()
+        var excess: Failure?
         payloadParsers.withParser { parser in
             eventParsers.withParser { eventParser in
                 // Counted during the reading: the number of payloads in a line is known only after it has been read.
                 let reception = reception(from: source, at: now(), trace)
                 block.read(by: normalizer, as: reception, with: parser) {
                     (item: consuming Result<Event, Rejection>) in
-                    isTooLong = items.count == Self.batchLimit
-                    guard !isTooLong else { return false }
-                    items.append(route(item, by: routes, dedupe: dedupe, with: eventParser))
-                    return true
+                    if items.count == Self.batchLimit { excess = .tooManyPayloads }
+                    guard excess == nil else { return false }
+                    let routed = route(item, by: routes, dedupe: dedupe, with: eventParser)
+                    if !deliveries.admit(routed) { excess = .tooManyDeliveries }
+                    items.append(routed)
+                    return excess == nil
                 }
             }
         }
-        if isTooLong { throw .tooManyPayloads }
+        if let excess { throw excess }
         return Report(items: items, isBatch: blocks.isArray || items.count > 1, trace: trace)
     }
 

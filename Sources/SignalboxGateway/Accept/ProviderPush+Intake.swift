@@ -6,9 +6,10 @@ package import SignalboxStore
 
 extension Intake {
     /// Accepts the pushes of one request without waiting. Calls `done` once, when all their events are durable or none
-    /// was stored, on any thread; it must not block that thread. `done` receives an answer for each push, in order. May
-    /// be called on an event loop: several pushes, and routes that take long, are read in a task. All pushes must have
-    /// the same source. Only a push that is alone may have a ``ProviderPush/repeatKey``.
+    /// was stored, on any thread; it must not block that thread. `done` receives an answer for each push, in order. The
+    /// events have at most ``StoreLimits/deliveriesOfRequest``; further pushes are postponed. May be called on an event
+    /// loop: several pushes, and routes that take long, are read in a task. All pushes must have the same source. Only
+    /// a push that is alone may have a ``ProviderPush/repeatKey``.
     package func accept(
         _ pushes: [ProviderPush], whenDone done: @escaping @Sendable (Result<[ProviderAnswer], StoreError>) -> Void
     ) {
@@ -25,7 +26,14 @@ extension Intake {
         // Unstructured, because the caller is an event loop, which must not wait. `done` ends it.
         Task {
             let time = now()
-            store(pushes.map { read($0, at: time, by: routes) }, of: pushes, whenDone: done)
+            var reads: [Result<RoutedEvent, Rejection>] = []
+            var deliveries = RequestDeliveries()
+            for push in pushes {
+                let read = read(push, at: time, by: routes)
+                guard deliveries.admit(read) else { break }
+                reads.append(read)
+            }
+            store(reads, of: pushes, whenDone: done)
         }
     }
 
@@ -57,13 +65,14 @@ extension Intake {
         }
     }
 
-    /// Appends the events in one commit. Rejections alone are answered at once.
+    /// Appends the events in one commit. Rejections alone are answered at once. `reads`: of the first pushes; the
+    /// others are postponed.
     private func store(
         _ reads: [Result<RoutedEvent, Rejection>], of pushes: [ProviderPush],
         whenDone done: @escaping @Sendable (Result<[ProviderAnswer], StoreError>) -> Void
     ) {
         let events = reads.compactMap { try? $0.get() }
-        guard let first = events.first else { return done(.success(Self.answers(to: reads, [:]))) }
+        guard let first = events.first else { return done(.success(Self.answers(to: pushes, reads, [:]))) }
         // A push without a name is not copied for the question.
         let isNamed = pushes.count == 1 && pushes[0].repeatKey != nil
         let request = isNamed ? pushes[0].request(storing: first.event.id.description) : nil
@@ -74,7 +83,7 @@ extension Intake {
             case .success(.appended(let duplicates)):
                 variants.count(events, without: duplicates)
                 trace?.recordCreation(of: events, without: duplicates)
-                done(.success(Self.answers(to: reads, duplicates)))
+                done(.success(Self.answers(to: pushes, reads, duplicates)))
             case .success(.repeated(let answer)):
                 done(.success([.repeated(event: String(decoding: answer.body, as: UTF8.self))]))
             case .success(.conflicting):
@@ -87,10 +96,10 @@ extension Intake {
 
     /// `duplicates`: ids of the earlier events that events repeat, by position among the events.
     private static func answers(
-        to reads: [Result<RoutedEvent, Rejection>], _ duplicates: [Int: String]
+        to pushes: [ProviderPush], _ reads: [Result<RoutedEvent, Rejection>], _ duplicates: [Int: String]
     ) -> [ProviderAnswer] {
         var position = 0
-        return reads.map { read in
+        let answers = reads.map { read -> ProviderAnswer in
             switch read {
             case .failure(let rejection): return .rejected(rejection)
             case .success(let event):
@@ -98,6 +107,7 @@ extension Intake {
                 return duplicates[position].map { .repeated(event: $0) } ?? .accepted(event)
             }
         }
+        return answers + repeatElement(.postponed, count: pushes.count - reads.count)
     }
 }
 

@@ -79,6 +79,9 @@ package enum ProviderAnswer: Sendable {
     case repeated(event: String)
     /// The body cannot be read, or its routes take too much work. No event was stored.
     case rejected(Rejection)
+    /// The events of the pushes before it have as many deliveries as those of a request may have. No event was stored;
+    /// another request may bring the push.
+    case postponed
 }
 
 extension PushNotification {

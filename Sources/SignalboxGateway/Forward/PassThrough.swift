@@ -86,7 +86,8 @@ package struct PassThrough: Sendable {
         let key = push.verdictKey(at: upstream.origin(of: push.provider, isSandbox: push.isSandbox))
         let answer = await ledger.run(key, of: push.source, upTo: upstream.settings.concurrency) {
             do throws(StoreError) {
-                if let key, let known = try await queue.answer(toKey: key, from: push.source),
+                if let key,
+                    case .repeated(let known)? = try await queue.result(ofKey: key, digest: [], from: push.source),
                     let verdict = PushVerdict(known)
                 {
                     return .verdict(verdict)

@@ -90,17 +90,18 @@ package struct InteractionIntake: Sendable {
 
     /// Accepts a body: one report, a JSON array of reports, or NDJSON. Accepted reports are durable when this returns.
     /// Throws if the request as a whole is rejected; nothing was stored then. The cases are
-    /// ``Intake/Failure/tooManyInteractions``, ``Intake/Failure/interactionsTooLarge`` and
-    /// ``Intake/Failure/store(_:)``, the last one also for a disk that does not answer a read. A report that is
-    /// mistaken becomes an item. `source`: the source of the reporting client, which need not be the source of the
-    /// notification. Reports are decided one after another, each with one read of the queue. `trace`: of the request;
-    /// nil for none.
+    /// ``Intake/Failure/tooManyInteractions``, ``Intake/Failure/tooManyDeliveries``,
+    /// ``Intake/Failure/interactionsTooLarge`` and ``Intake/Failure/store(_:)``, the last one also for a disk that does
+    /// not answer a read. A report that is mistaken becomes an item. `source`: the source of the reporting client,
+    /// which need not be the source of the notification. Reports are decided one after another, each with one read of
+    /// the queue. `trace`: of the request; nil for none.
     package func accept(
         _ body: [UInt8], from source: SourceName, trace: RequestTrace? = nil
     ) async throws(Intake.Failure) -> Report {
         let (read, isArray) = try read(body)
         var items: [Result<Receipt, Failure>] = []
         var bytes = 0
+        var deliveries = RequestDeliveries()
         for item in read {
             switch item {
             case .failure(let failure): items.append(.failure(failure))
@@ -108,8 +109,11 @@ package struct InteractionIntake: Sendable {
                 let receipt = try await receipt(of: interaction, from: source, trace).mapError {
                     Failure.mistaken($0, at: place)
                 }
-                // Small reports may snooze large notifications: without a limit, a request could store gigabytes.
-                if case .success(let receipt) = receipt { bytes += receipt.routed.bytes }
+                // Small reports may snooze large notifications: without limits, a request could store gigabytes.
+                if case .success(let receipt) = receipt {
+                    bytes += receipt.routed.bytes
+                    guard deliveries.admit(receipt.routed) else { throw .tooManyDeliveries }
+                }
                 guard bytes <= Self.bytesLimit || items.isEmpty else { throw .interactionsTooLarge }
                 items.append(receipt)
             }

@@ -4,13 +4,18 @@ package import SignalboxStore
 /// Answers about accepted events.
 extension PostgresStore {
     /// Sees answers of all nodes, once they are committed.
-    package func answer(toKey key: String, from source: SourceName) async throws(StoreError) -> StoredAnswer? {
+    package func result(
+        ofKey key: String, digest: [UInt8], from source: SourceName
+    ) async throws(StoreError) -> AppendResult? {
         let since = now - StoreLimits.requestMemory
         return try await readers.read { connection in
             try connection.run(
-                "SELECT status, answer FROM requests WHERE source = $1 AND key = $2 AND at > $3",
+                "SELECT digest, status, answer FROM requests WHERE source = $1 AND key = $2 AND at > $3",
                 [.text(source.name), .text(key), .time(since)]
-            ).first.map { StoredAnswer(status: try $0.httpStatus(0), body: try $0.bytes(1)) }
+            ).first.map { row -> AppendResult in
+                guard try row.bytes(0) == digest else { return .conflicting }
+                return .repeated(StoredAnswer(status: try row.httpStatus(1), body: try row.bytes(2)))
+            }
         }
     }
 

@@ -130,6 +130,7 @@ extension PushAnswer {
         case .accepted(let routed): self = .accepted(event: routed.event.id.description)
         case .repeated(let event): self = .repeated(event: event)
         case .rejected(let rejection): self = .rejected(rejection)
+        case .postponed: self = .limited
         }
     }
 }

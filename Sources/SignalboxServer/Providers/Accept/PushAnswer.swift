@@ -11,7 +11,7 @@ enum PushAnswer: Sendable {
     case rejected(Rejection)
     /// The queue does not accept events.
     case unavailable
-    /// The source sends more pushes in a second than its limit.
+    /// The source sends more pushes in a second than its limit, or the events of the request have too many deliveries.
     case limited
     /// The real push service answers, or is unreachable. The event of the push is durable.
     case verdict(PushVerdict)

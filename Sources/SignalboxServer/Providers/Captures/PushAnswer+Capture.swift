@@ -55,7 +55,7 @@ extension ProviderAnswer {
         switch self {
         case .accepted(let routed): routed.event.id.description
         case .repeated(let event): event
-        case .rejected: nil
+        case .rejected, .postponed: nil
         }
     }
 }
