@@ -28,11 +28,26 @@ extension DelayedCall {
     /// Awaits work for at most `limit`; returns nil when it takes longer. The work then continues, and its result is
     /// discarded.
     package func result<T: Sendable>(within limit: Duration, of work: @escaping @Sendable () async -> T) async -> T? {
-        await withCheckedContinuation { continuation in
-            let first = FirstResult(continuation)
-            // Not structured: the caller must not wait for work that hangs.
-            Task { first.resume(returning: await work()) }
-            self(after: limit) { first.resume(returning: nil) }
+        let first = FirstResult<T>()
+        // Not structured: the caller must not wait for work that hangs.
+        Task { first.set(await work()) }
+        self(after: limit) { first.set(nil) }
+        return await first.value()
+    }
+
+    /// Awaits work that may hang, such as that of a disk: after a cancellation of the task for at most `limit`; then
+    /// returns nil. The cancelled work continues, and its result is discarded.
+    package func result<T: Sendable>(
+        afterCancellation limit: Duration, of work: @escaping @Sendable () async -> T
+    ) async -> T? {
+        let first = FirstResult<T>()
+        // Not structured: a read or write of a disk cannot be interrupted.
+        let task = Task { first.set(await work()) }
+        return await withTaskCancellationHandler {
+            await first.value()
+        } onCancel: {
+            task.cancel()
+            self(after: limit) { first.set(nil) }
         }
     }
 
@@ -48,11 +63,31 @@ extension DelayedCall {
     }
 }
 
-/// Resumes a continuation with the first of several results. A class because the competing tasks share it.
-private final class FirstResult<T: Sendable>: Sendable {
-    private let continuation: Mutex<CheckedContinuation<T?, Never>?>
+/// The first of several results, such as the end of some work and the end of the patience with it. A class because the
+/// competing tasks share it.
+package final class FirstResult<T: Sendable>: Sendable {
+    private let state = Mutex<(result: T??, waiting: CheckedContinuation<T?, Never>?)>((nil, nil))
 
-    init(_ continuation: CheckedContinuation<T?, Never>) { self.continuation = Mutex(continuation) }
+    /// There is no result yet.
+    package init() {}
 
-    func resume(returning result: T?) { continuation.withLock { $0.take() }?.resume(returning: result) }
+    /// Has no effect after the first result. Nil gives up. Callable from any thread.
+    package func set(_ result: T?) {
+        let waiting = state.withLock { state -> CheckedContinuation<T?, Never>? in
+            if state.result == nil { state.result = .some(result) }
+            return state.waiting.take()
+        }
+        waiting?.resume(returning: result)
+    }
+
+    /// Waits for the first result. Call it once.
+    package func value() async -> T? {
+        await withCheckedContinuation { continuation in
+            let result = state.withLock { state -> T?? in
+                if state.result == nil { state.waiting = continuation }
+                return state.result
+            }
+            if let result { continuation.resume(returning: result) }
+        }
+    }
 }

@@ -221,31 +221,4 @@ import Testing
             #expect(log.count(of: "Media files stored again.") == 1)
         }
     }
-
-    @Test func downloadsInFlightAtAStopCountAsNeverStarted() async throws {
-        try await withTemporaryDirectory { directory in
-            let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
-            let (begun, begin) = AsyncStream.makeStream(of: Void.self)
-            let (never, cancel) = AsyncStream.makeStream(of: Void.self)
-            var logger = Logger(label: "test")
-            logger.logLevel = .critical
-            let service = MediaService(
-                queue,
-                MediaService.Setup(
-                    settings: GatewayConfig.Media(), href: { $0.sha256 }, transform: { event, _ in event },
-                    download: { _ in
-                        begin.yield()
-                        for await _ in never {}
-                        return .interrupted(MediaFailure(.reset, "stopped"), after: nil)
-                    }), cancel: { cancel.finish() }, logger: logger)
-            try await service.open()
-            try await queue.append([event(1, url: "https://a.example/i.png")])
-            async let running: Void = service.runUntilDrained()
-            for await _ in begun { break }
-            service.stop()
-            await running
-            let jobs = try await queue.dueMedia(upTo: 5, perHost: 5, busy: [:], excluding: [])
-            #expect(jobs.map(\.attempts) == [0])
-        }
-    }
 }

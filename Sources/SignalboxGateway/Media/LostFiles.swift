@@ -47,7 +47,8 @@ extension MediaService {
         guard !files.isEmpty else { return [] }
         let answer = await lostFiles.find(among: Array(files.values), patience: setup.patience, exists: setup.exists)
         guard let lost = answer else {
-            if silence.begins() {
+            // A cancellation or a stop may have ended the wait.
+            if !Task.isCancelled, !gate.isStopping, silence.begins() {
                 logger.error(
                     "Media directory does not answer; events link to its files unchecked.",
                     metadata: ["directory": "\(setup.directory)"])

@@ -32,6 +32,7 @@ package struct MediaJanitor: Service {
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let elapsed: @Sendable () -> Duration
+    private let delayed: DelayedCall
 
     /// Time between two complete rounds.
     private static let interval: Duration = .seconds(3600)
@@ -41,11 +42,11 @@ package struct MediaJanitor: Service {
     static let youth: Duration = .seconds(600)
 
     /// `clock` and `elapsed` run at the same speed. `quota`: shared with the downloads. `work`: ``MediaCleanup``, or
-    /// a test's own.
+    /// a test's own. `delayed`: ends a stop that takes too long.
     init(
         _ quota: MediaQuota, health: StoreHealth = StoreHealth(), work: Work, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
-        elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart
+        elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart, delayed: DelayedCall = .onQueue
     ) {
         self.quota = quota
         self.health = health
@@ -53,6 +54,7 @@ package struct MediaJanitor: Service {
         self.logger = logger
         self.clock = clock
         self.elapsed = elapsed
+        self.delayed = delayed
     }
 
     /// Runs until a graceful shutdown. Never throws. The first round begins at once.
@@ -61,8 +63,13 @@ package struct MediaJanitor: Service {
         await cancelWhenGracefulShutdown { await runUntilCancelled() }
     }
 
-    /// Runs until its task is cancelled. Opens the quota for its duration: without a janitor, downloads do not pause.
+    /// Runs until its task is cancelled. Then a disk that hangs holds it up for at most ``MediaService/stopTime``.
     func runUntilCancelled() async {
+        _ = await delayed.result(afterCancellation: MediaService.stopTime) { await runRounds() }
+    }
+
+    /// Opens the quota for its duration: without a janitor, downloads do not pause.
+    private func runRounds() async {
         quota.open()
         defer { quota.close() }
         var nextSweep = elapsed()

@@ -37,8 +37,11 @@ package struct MediaService: Service {
     private let cancel: @Sendable () -> Void
     let logger: Logger
     private let clock: any Clock<Duration>
-    private let gate = MediaGate()
+    private let delayed: DelayedCall
+    let gate = MediaGate()
     private let wakeUp = WakeUp()
+    /// The end of ``runUntilDrained()``.
+    private let ended = FirstResult<Void>()
     /// Whether the last pass failed, so that an outage is logged once.
     private let outage = Outage()
     /// Whether the gateway could not store the last file that arrived, so that a full disk is logged once.
@@ -56,16 +59,20 @@ package struct MediaService: Service {
     private static let pause: Duration = .seconds(1)
     /// Maximum number of deliveries released by one transaction.
     private static let step = 256
+    /// How long a stop waits for work that a disk holds up.
+    static let stopTime: Duration = .seconds(5)
 
     /// `quota`: receives the size of every file and pauses downloads while it is exceeded. `cancel`: cancels every
-    /// download in flight, whichever setup it started with. `clock` runs as fast as the queue's.
+    /// download in flight, whichever setup it started with. `clock` runs as fast as the queue's. `delayed`: ends a stop
+    /// that takes too long.
     init(
         _ queue: any DownloadStore, _ setup: Setup, quota: MediaQuota = MediaQuota(limit: { .max }),
-        cancel: @escaping @Sendable () -> Void = {}, logger: Logger, clock: any Clock<Duration> = ContinuousClock()
+        cancel: @escaping @Sendable () -> Void = {}, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
+        delayed: DelayedCall = .onQueue
     ) {
         self.queue = queue
         self.setup = Replaceable(setup)
-        (self.quota, self.cancel, self.logger, self.clock) = (quota, cancel, logger, clock)
+        (self.quota, self.cancel, self.logger, self.clock, self.delayed) = (quota, cancel, logger, clock, delayed)
         quota.whenFree { [wakeUp] in wakeUp.wake() }
     }
 
@@ -91,8 +98,18 @@ package struct MediaService: Service {
     package func open() async throws(StoreError) { try await queue.openMedia { [wakeUp] in wakeUp.wake() } }
 
     /// Runs until the deliveries that waited for a file at ``drain()`` do not wait any longer, or ``stop()`` was
-    /// called. Call it once.
+    /// called. Then a disk that hangs holds it up for at most ``stopTime``. Call it once.
     func runUntilDrained() async {
+        // Not structured: a read or write of a disk cannot be interrupted.
+        let passes = Task { ended.set(await runPasses()) }
+        await withTaskCancellationHandler {
+            _ = await ended.value()
+        } onCancel: {
+            passes.cancel()
+        }
+    }
+
+    private func runPasses() async {
         await withDiscardingTaskGroup { downloads in
             var time: Duration?
             // The end of the last wait that existed when the drain began; nil before it.
@@ -134,6 +151,7 @@ package struct MediaService: Service {
         gate.stop()
         cancel()
         wakeUp.wake()
+        delayed(after: Self.stopTime) { [ended] in ended.set(nil) }
     }
 
     /// The queue's clock and the sleep's clock may drift apart, so a long wait is cut into pieces.
@@ -188,6 +206,8 @@ package struct MediaService: Service {
             // A step may be incomplete because of its memory limit, so only an empty one ends the loop.
             if held.isEmpty { return }
             let lost = await missingFiles(of: held, by: setup)
+            // The next process releases them, with files that it has looked for.
+            if gate.isStopping || Task.isCancelled { return }
             try await queue.release(held.map { Self.released($0, without: lost, by: setup) })
             // Their servers may have called them fresh for a year.
             if !lost.isEmpty { try await queue.expireMedia(lost.sorted()) }
@@ -208,24 +228,6 @@ package struct MediaService: Service {
             begin(job)
         }
         return jobs.count < free
-    }
-
-    /// A stored file that has vanished counts as failed, so that no event links to it. The route's transformation
-    /// runs after the files are filled in.
-    private static func released(
-        _ held: HeldDelivery, without lost: Set<String>, by setup: Setup
-    ) -> MediaRelease {
-        let states = held.media.mapValues { state in
-            guard case .stored(let file, _) = state, lost.contains(file.sha256) else { return state }
-            return .failed(MediaFailure(.storage, "The stored file has vanished, or has another size."))
-        }
-        let media = EventMedia(states: states, href: setup.href)
-        // The gateway wrote the event. One that cannot be parsed was accepted under larger limits; it is released
-        // unchanged.
-        let filled = ParserPool.events.withParser { EventDocument(held.body, with: $0).map { media.filled($0) } }
-        guard let filled else { return MediaRelease(held, body: nil, files: []) }
-        let body = held.transformRoute.map { setup.transform(filled, $0) } ?? filled
-        return MediaRelease(held, body: body, files: media.files)
     }
 
     // MARK: One download
@@ -280,9 +282,4 @@ package struct MediaService: Service {
             "Download failed.",
             metadata: ["host": "\(job.host)", "reason": "\(failure.code.rawValue)", "attempt": "\(job.attempts + 1)"])
     }
-}
-
-// Logs name services by their description; the default one would print every stored value.
-extension MediaService: CustomStringConvertible {
-    package var description: String { "MediaService" }
 }

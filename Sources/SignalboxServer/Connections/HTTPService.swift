@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import SignalboxStore
 
 /// An HTTP/1.1 server with the limits of docs/reference/http.md.
 struct HTTPService {
@@ -21,6 +22,8 @@ struct HTTPService {
     var limits = ConnectionLimits()
     /// False when another listener shares the limit on open files.
     var isAlone = true
+    /// Ends a stop that takes too long.
+    var delayed = DelayedCall.onQueue
 
     /// The most connections of the server, unless the limit on open files allows fewer.
     private static let connections = 8192
@@ -30,9 +33,12 @@ struct HTTPService {
     static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
     /// How long a stop waits for requests in progress.
     private static let stopTime: Duration = .seconds(5)
+    /// How long it waits afterwards for requests that a disk holds up: by then, their commits have ended or failed.
+    static let hangTime = StoreLimits.patience - stopTime
 
     /// Serves until a graceful shutdown. `direct`: answers the requests that it accepts, before `responder`. Throws
-    /// ``ListenError`` when the address is not available. Returns at the latest five seconds after the shutdown began.
+    /// ``ListenError`` when the address is not available. Returns at the latest five seconds after the shutdown began,
+    /// and ten more if the disk of a request hangs.
     func run<Responder: HTTPResponder>(_ responder: Responder, direct: DirectResponder? = nil) async throws
     where Responder.Context == GatewayRequestContext {
         let (host, limits) = (address.host, limits)
@@ -54,7 +60,7 @@ struct HTTPService {
             eventLoopGroupProvider: .shared(Self.eventLoops),
             logger: logger)
         do {
-            try await Self.run {
+            try await runUntilStop {
                 try await application.run()
             } whileReleasing: {
                 let (connections, bodies) = (table.hasFallen(), budget.hasFallen())
@@ -65,16 +71,23 @@ struct HTTPService {
         }
     }
 
-    /// Runs a server until a graceful shutdown and ``stopTime`` after it: a slow client must not keep the process.
-    /// Throws the error of `server` if it ends first. `hasFallen`: asked once a minute.
-    private static func run(
+    /// Runs a server until a graceful shutdown and ``stopTime`` after it: a slow client must not keep the process, and
+    /// a disk not longer than ``hangTime``. Throws the error of `server` if it ends first. `hasFallen`: asked once a
+    /// minute.
+    private func runUntilStop(
         _ server: @Sendable @escaping () async throws -> Void, whileReleasing hasFallen: @Sendable @escaping () -> Bool
     ) async throws {
         try await withThrowingTaskGroup { group in
-            group.addTask { try await server() }
+            group.addTask {
+                let result = await delayed.result(afterCancellation: Self.hangTime) {
+                    () -> Result<Void, any Error> in
+                    do { return .success(try await server()) } catch { return .failure(error) }
+                }
+                try result?.get()
+            }
             group.addTask {
                 try await gracefulShutdown()
-                try await ContinuousClock().sleep(for: stopTime)
+                try await ContinuousClock().sleep(for: Self.stopTime)
             }
             group.addTask { try await FreedMemory.release(when: hasFallen) }
             try await group.next()
