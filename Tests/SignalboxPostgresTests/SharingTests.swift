@@ -132,6 +132,27 @@ import Testing
         }
     }
 
+    /// A lane would otherwise begin the pause again with its next attempt.
+    @Test func aResumeEndsTheBackoffsOfOtherNodesAtOnce() async throws {
+        try await NodeBench.withNodes { first, second in
+            let now = first.now
+            let pause = DestinationBackoff(
+                .retryAfter, reason: "it asked", since: now, until: now.addingTimeInterval(3600))
+            try await first.record(pause, of: NodeBench.crm)
+            try await second.tick()
+            #expect(second.othersBackoff(from: NodeBench.crm).quiet != nil)
+            try await second.set(nil, of: NodeBench.crm, until: nil, as: nil)
+            #expect(second.othersBackoff(from: NodeBench.crm).quiet == nil, "before the next look")
+            let open = DestinationBackoff(
+                .breakerOpen, reason: "it fails", since: now, until: now.addingTimeInterval(3600))
+            try await first.record(open, of: NodeBench.crm)
+            try await second.tick()
+            try await second.set(nil, of: NodeBench.crm, until: nil, as: nil)
+            let end = try #require(second.othersBackoff(from: NodeBench.crm).breakerOpen, "until a probe is answered")
+            #expect(end <= second.now)
+        }
+    }
+
     @Test func anAnswerToOneNodeEndsTheBreakersOfOthers() async throws {
         try await NodeBench.withNodes { first, second in
             let now = first.now

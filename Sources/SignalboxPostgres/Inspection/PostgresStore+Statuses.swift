@@ -55,6 +55,8 @@ extension PostgresStore {
             guard state == nil else { return lanes.deactivate(destination, until: until) }
             // Rounded as in the table: the next look would otherwise apply it again, and end a newer backoff.
             resumes.withLock { $0?[destination] = Date(milliseconds: now.milliseconds) }
+            // As in the table: until the next look, the lane would otherwise begin the backoff again.
+            othersBackoffs.withLock { _ = $0[destination]?.end(at: now) }
             lanes.permit(by: destination)
             lanes.activate(destination)
         }

@@ -20,7 +20,7 @@ extension PostgresStore {
         }
         if let incarnation, look.key != incarnation.key { membership.replace(incarnation.node) }
         // First, so that no lane follows a backoff that a resume has ended.
-        follow(look.backoffs)
+        follow(look.backoffs, since: epoch)
         adopt(look.statuses, since: epoch)
         followResumes(look.statuses.resumes, since: epoch)
         lanes.wake(ownBreakers.compare(look.ownBreakers, since: breakerChanges))
@@ -36,13 +36,17 @@ extension PostgresStore {
         return try await endPauses()
     }
 
-    /// Wakes the lanes of destinations from which other nodes began or ceased to back off.
-    private func follow(_ backoffs: [DestinationName: OthersBackoff]) {
-        let former = othersBackoffs.withLock { known in
-            defer { known = backoffs }
-            return known
+    /// Wakes the lanes of destinations from which other nodes began or ceased to back off. Leaves them to the next look
+    /// if this process changed a destination since `epoch`: its resume ended the backoffs.
+    private func follow(_ backoffs: [DestinationName: OthersBackoff], since epoch: Int) {
+        let former = statusChanges.withLock { changes -> [DestinationName: OthersBackoff]? in
+            guard changes == epoch else { return nil }
+            return othersBackoffs.withLock { known in
+                defer { known = backoffs }
+                return known
+            }
         }
-        guard former != backoffs else { return }
+        guard let former, former != backoffs else { return }
         lanes.wake(Set(former.keys).union(backoffs.keys).filter { former[$0] != backoffs[$0] })
     }
 
