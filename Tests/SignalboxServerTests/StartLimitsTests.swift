@@ -4,12 +4,18 @@ import Testing
 @testable import SignalboxServer
 
 @Suite struct StartLimitsTests {
-    private let limits = StartLimits(cores: 2)
+    private let limits = StartLimits(cores: 2, quota: 2)
 
     @Test func growWithTheCores() {
         #expect(limits.threads == 24 && limits.files == 64)
-        let large = StartLimits(cores: 64)
+        let large = StartLimits(cores: 64, quota: 64)
         #expect(large.threads == 272 && large.files == 416)
+    }
+
+    /// The runtime starts threads for all cores of the machine.
+    @Test func dependOnTheQuotaOnlyForTheServers() {
+        let limits = StartLimits(cores: 64, quota: 1)
+        #expect(limits.threads == 146 && limits.files == 64)
     }
 
     @Test func acceptsEnough() {

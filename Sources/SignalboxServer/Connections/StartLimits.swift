@@ -10,17 +10,27 @@ package struct StartLimits: Sendable {
     let files: Int
     private let cores: Int
 
-    /// `cores`: those that the process may use.
-    init(cores: Int) {
+    /// `cores`: those that the process may run on, by which the runtime starts threads. `quota`: as many of them as the
+    /// process may use at the same time, by which the servers do.
+    init(cores: Int, quota: Int) {
         self.cores = cores
-        threads = 16 + 4 * cores
-        files = max(64, 32 + 6 * cores)
+        threads = 16 + 2 * cores + 2 * quota
+        files = max(64, 32 + 6 * quota)
     }
 
     /// A sentence with the limit of this process that is too low and its remedy; nil if there is none. Call it before
     /// other threads start and after ``OpenFiles/raiseLimit()``.
     package static func fault() -> String? {
-        StartLimits(cores: System.coreCount).fault(openFiles: Descriptors.currentLimit, start: start)
+        StartLimits(cores: max(runnableCores, System.coreCount), quota: System.coreCount)
+            .fault(openFiles: Descriptors.currentLimit, start: start)
+    }
+
+    /// The cores that the process may run on; a quota does not reduce them. 0 if the system does not tell it.
+    private static var runnableCores: Int {
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let mask = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") }?.dropFirst(13) ?? ""
+        // Hexadecimal digits, with commas between groups of eight.
+        return mask.reduce(0) { $0 + ($1.hexDigitValue ?? 0).nonzeroBitCount }
     }
 
     /// `openFiles`: the limit of the process; nil if it is unknown. `start`: starts this many threads at
