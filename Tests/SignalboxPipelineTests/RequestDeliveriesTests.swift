@@ -97,7 +97,8 @@ import Testing
                 Issue.record("\(String(describing: failure))")
                 return
             }
-            #expect(try await setting.queue.eventCount() == 1, "the notification")
+            let count = try await setting.queue.eventCount()
+            #expect(count == 1, "the notification")
         }
     }
 }
