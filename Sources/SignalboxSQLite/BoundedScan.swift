@@ -54,7 +54,10 @@ struct BoundedScan {
         if walk.state != .dead { walk.state = nil }
         let (found, matches) = (walk.sql, filter.sql)
         try self.init(
-            "SELECT d.id, (\(matches.condition)) FROM deliveries d WHERE \(found.condition) ORDER BY d.id DESC",
-            matches.arguments + found.arguments, limit: limit, examining: rows, in: db)
+            """
+            SELECT d.id, (\(matches.condition)) FROM deliveries d WHERE \(found.condition) AND d.id > ?
+            ORDER BY d.id DESC
+            """, matches.arguments + found.arguments + [try db.lastDelivery(since: filter.acceptedSince)],
+            limit: limit, examining: rows, in: db)
     }
 }

@@ -1,21 +1,25 @@
+import Foundation
 import GRDB
 import SignalboxNotification
 package import SignalboxStore
 
 /// Stored events as operators see them.
 extension SQLiteQueue {
-    /// Walks down the primary key. The conditions on columns are evaluated in SQL; bodies are read for rows that meet
-    /// them, and only if the filter tests bodies. One snapshot.
+    /// Walks down the primary key, through the period of the filter. The conditions on columns are evaluated in SQL;
+    /// bodies are read for rows that meet them, and only if the filter tests bodies. One snapshot.
     package func eventPage(
         _ filter: EventFilter, limit: Int, examining rows: Int
     ) async throws(StoreError) -> StorePage<EventRecord> {
         try await file.read { db in
             let (condition, arguments) = filter.sql
             let body = filter.matches == nil ? "NULL" : "CASE WHEN \(condition) THEN body END"
+            let start = try AcceptanceSearch.start(since: filter.acceptedSince, db.lastEvent)
+            let end = min(
+                try AcceptanceSearch.end(until: filter.acceptedBefore, db.lastEvent), filter.before ?? Int64.max)
             let found = try BoundedScan(
-                "SELECT seq, (\(condition)), \(body) FROM events e WHERE seq < ? ORDER BY seq DESC",
-                arguments + (filter.matches == nil ? [] : arguments) + [filter.before ?? Int64.max], limit: limit,
-                examining: rows, in: db, where: filter.matches.map { matches in { row in matches(try row.bytes(2)) } })
+                "SELECT seq, (\(condition)), \(body) FROM events e WHERE seq > ? AND seq < ? ORDER BY seq DESC",
+                arguments + (filter.matches == nil ? [] : arguments) + [start, end], limit: limit, examining: rows,
+                in: db, where: filter.matches.map { matches in { row in matches(try row.bytes(2)) } })
             var (records, bytes): ([EventRecord], Int) = ([], 0)
             for (position, number) in found.ids.enumerated() {
                 guard let record = try db.event("seq = ?", [number]) else { continue }
@@ -113,6 +117,23 @@ extension Database {
         return EventRecord(
             number: number, id: try row.eventID(1), source: SourceName(try row.text(2)), subject: try row.text(3),
             acceptedAt: try row.date(4), body: try row.bytes(5), deliveries: counts, hasPayload: try row.flag(6))
+    }
+}
+
+extension Database {
+    /// The last number before the events that were accepted at a time or later; see ``AcceptanceSearch``.
+    fileprivate func lastEvent(before time: Date) throws -> Int64? {
+        try number(AcceptanceSearch.sql(before: "?"), [time.milliseconds])
+    }
+
+    /// The number after which the deliveries of events since a time begin: the last one that was made with an older
+    /// event. An operator may order a delivery of an older event later.
+    func lastDelivery(since time: Date?) throws -> Int64 {
+        let start = try AcceptanceSearch.start(since: time, lastEvent)
+        guard start > .min else { return start }
+        return try number(
+            "SELECT id FROM deliveries WHERE event <= ? AND manual = 0 ORDER BY event DESC, id DESC LIMIT 1", [start]
+        ) ?? .min
     }
 }
 

@@ -24,8 +24,9 @@ extension SQLiteQueue {
                     (SELECT min(id) FROM deliveries WHERE state = 'waiting' AND d.state = 'waiting'
                         AND destination = d.destination AND order_key = d.order_key AND id < d.id),
                     d.manual, started_at, duration, status, error, reason, remote, excerpt, NULL
-                FROM deliveries d JOIN events e ON e.seq = d.event WHERE \(condition) ORDER BY d.id DESC LIMIT ?
-                """, arguments: arguments + [limit]
+                FROM deliveries d JOIN events e ON e.seq = d.event WHERE \(condition) AND d.id > ?
+                ORDER BY d.id DESC LIMIT ?
+                """, arguments: arguments + [try db.lastDelivery(since: filter.acceptedSince), limit]
         ).map { try DeliveryRecord($0) }
     }
 

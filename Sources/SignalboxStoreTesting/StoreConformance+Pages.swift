@@ -56,5 +56,37 @@ extension StoreConformance {
             let page = try await queue.deliveryPage(filter, limit: 5, examining: 100)
             #expect(page.records.map(\.acceptedAt) == [times[1]])
         },
+        Self("aPageOfAPeriodExaminesNoOtherRows") { bench in
+            let queue = try bench.open()
+            var times: [Date] = []
+            for number in 1...9 {
+                times.append(bench.clock.now)
+                try await queue.append([bench.event(number)])
+                bench.clock.advance(by: 5 * 3600)
+            }
+            let events = try await queue.eventPage(EventFilter(), limit: 9, examining: 9).records
+            // A later delivery of an older event.
+            _ = try await queue.send(ManualDelivery(events[1].id, to: bench.inbox), as: nil)
+            var period = EventFilter()
+            (period.acceptedSince, period.acceptedBefore) = (times[3], times[5])
+            let page = try await queue.eventPage(period, limit: 9, examining: 3)
+            #expect(page.records.map(\.acceptedAt) == [times[4], times[3]] && page.isComplete && page.next == nil)
+            var filter = DeliveryFilter()
+            filter.acceptedSince = times[8]
+            let last = try await queue.deliveryPage(filter, limit: 9, examining: 3)
+            #expect(last.records.map(\.acceptedAt) == [times[8]] && last.isComplete && last.next == nil)
+        },
+        Self("aPeriodContainsEventsOfAClockThatWasAhead") { bench in
+            let queue = try bench.open()
+            let start = bench.clock.now
+            for minutes in [0.0, 45, 90, 50, 100] {
+                try await queue.append([bench.event(Int(minutes), at: start.addingTimeInterval(minutes * 60))])
+            }
+            var filter = EventFilter()
+            filter.acceptedSince = start.addingTimeInterval(60 * 60)
+            #expect(try await queue.eventPage(filter, limit: 9, examining: 9).records.map(\.body.count) == [3, 2])
+            (filter.acceptedSince, filter.acceptedBefore) = (nil, filter.acceptedSince)
+            #expect(try await queue.eventPage(filter, limit: 9, examining: 9).records.map(\.body.count) == [2, 2, 1])
+        },
     ]
 }

@@ -24,10 +24,11 @@ extension PostgresStore {
     ) async throws(StoreError) -> StorePage<DeliveryRecord> {
         guard let walk = filter.walk else { return StorePage(records: [], next: nil, isComplete: true) }
         return try await readers.snapshot { [lanes] connection in
+            let start = try connection.lastDelivery(since: filter.acceptedSince)
             var scan = BoundedScan(limit: limit, examining: rows)
             while let wanted = scan.wanted {
                 let rows = try connection.run(
-                    walk.scan, filter.arguments(after: .min, before: scan.last ?? filter.end, limit: wanted))
+                    walk.scan, filter.arguments(after: start, before: scan.last ?? filter.end, limit: wanted))
                 scan.add(try rows.map { (try $0.number(0), try $0.flag(1)) }, of: wanted)
             }
             let records =

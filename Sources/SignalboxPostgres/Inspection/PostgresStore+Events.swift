@@ -1,15 +1,16 @@
+import Foundation
 import SignalboxNotification
 package import SignalboxStore
 
 /// Stored events as operators see them.
 extension PostgresStore {
-    /// Walks down the primary key. The conditions on columns are evaluated by the server; bodies are read for rows
-    /// that meet them, and only if the filter tests bodies. One snapshot.
+    /// Walks down the primary key, through the period of the filter. The conditions on columns are evaluated by the
+    /// server; bodies are read for rows that meet them, and only if the filter tests bodies. One snapshot.
     package func eventPage(
         _ filter: EventFilter, limit: Int, examining rows: Int
     ) async throws(StoreError) -> StorePage<EventRecord> {
         try await readers.snapshot { connection in
-            var walk = EventWalk(filter, limit: limit, examining: rows)
+            var walk = try EventWalk(filter, limit: limit, examining: rows, on: connection)
             while let wanted = walk.scan.wanted { try walk.step(wanted, on: connection) }
             // The last event may exceed the bytes of a page: without it, the page would be empty.
             var (numbers, bytes): ([Int64], Int) = ([], 0)
@@ -111,16 +112,21 @@ private struct EventWalk {
     private(set) var scan: BoundedScan
     /// The bytes of the bodies of matching events.
     private(set) var sizes: [Int64: Int] = [:]
+    /// Exclusive bounds of the numbers.
+    private let start, end: Int64
 
-    init(_ filter: EventFilter, limit: Int, examining rows: Int) {
+    init(_ filter: EventFilter, limit: Int, examining rows: Int, on connection: PostgresConnection) throws {
         self.filter = filter
+        start = try AcceptanceSearch.start(since: filter.acceptedSince, connection.lastEvent)
+        let end = try AcceptanceSearch.end(until: filter.acceptedBefore, connection.lastEvent)
+        self.end = min(end, filter.before ?? .max)
         scan = BoundedScan(limit: limit, examining: rows)
     }
 
     /// Examines the next rows.
     mutating func step(_ wanted: Int, on connection: PostgresConnection) throws {
         let found = try connection.run(
-            Self.sql, filter.arguments(before: scan.last ?? filter.before, limit: wanted)
+            Self.sql, filter.arguments(after: start, before: scan.last ?? end, limit: wanted)
         ).map { (id: try $0.number(0), isMatch: try $0.flag(1), bytes: try $0.count(2)) }
         for row in found where row.isMatch { sizes[row.id] = row.bytes }
         let rows = found.map { (id: $0.id, isMatch: $0.isMatch) }
@@ -163,17 +169,38 @@ private struct EventWalk {
             AND ($5::text IS NULL OR source = $5) AND ($6::bigint IS NULL OR accepted_at >= $6)
             AND ($7::bigint IS NULL OR accepted_at < $7)
             AND (NOT $8 OR (SELECT 1 FROM deliveries WHERE event = e.seq LIMIT 1) IS NULL), false), octet_length(body)
-        FROM events e WHERE seq < $1 ORDER BY seq DESC LIMIT $2
+        FROM events e WHERE seq > $9 AND seq < $1 ORDER BY seq DESC LIMIT $2
         """
 }
 
 extension EventFilter {
     /// NULL for each condition that the filter does not have.
-    fileprivate func arguments(before upper: Int64?, limit: Int) -> [PostgresValue] {
+    fileprivate func arguments(after lower: Int64, before upper: Int64, limit: Int) -> [PostgresValue] {
         [
-            .number(upper ?? .max), .number(Int64(limit)), .text(vendor), .text(kind), .text(source?.name),
-            .time(acceptedSince), .time(acceptedBefore), .flag(isUnrouted),
+            .number(upper), .number(Int64(limit)), .text(vendor), .text(kind), .text(source?.name),
+            .time(acceptedSince), .time(acceptedBefore), .flag(isUnrouted), .number(lower),
         ]
+    }
+}
+
+extension PostgresConnection {
+    /// The last number before the events that were accepted at a time or later; see ``AcceptanceSearch``.
+    fileprivate func lastEvent(before time: Date) throws -> Int64? {
+        try run(AcceptanceSearch.sql(before: "$1::bigint"), [.time(time)]).first?.number(0)
+    }
+
+    /// The number after which the deliveries of events since a time begin: the last one that was made with an older
+    /// event. An operator may order a delivery of an older event later.
+    func lastDelivery(since time: Date?) throws -> Int64 {
+        let start = try AcceptanceSearch.start(since: time, lastEvent)
+        guard start > .min else { return start }
+        return try run(
+            """
+            SELECT greatest(
+                (SELECT id FROM queue WHERE event <= $1 AND NOT manual ORDER BY event DESC, id DESC LIMIT 1),
+                (SELECT id FROM ended WHERE event <= $1 AND NOT manual ORDER BY event DESC, id DESC LIMIT 1))
+            """, [.number(start)]
+        ).first?.optionalNumber(0) ?? .min
     }
 }
 
