@@ -12,8 +12,9 @@ struct BulkAPI: Sendable {
 
     private var queue: any InspectionStore { operations.queue }
 
-    /// How long the request waits for its run. A million deliveries take less than a minute. A run that takes longer
-    /// continues; the count of its action grows with each step.
+    /// How long the request waits for its preview or its run. A preview may read every delivery and event. A million
+    /// deliveries take less than a minute. A run that takes longer continues; the count of its action grows with each
+    /// step.
     private static let longestRun: Duration = .seconds(600)
 
     /// Without a body, requeues at once the deliveries that the query selects, and answers `{"due": N}`, their number.
@@ -62,7 +63,7 @@ struct BulkAPI: Sendable {
     /// Changes no delivery. The answer has the token that confirms the run, which is valid for
     /// ``BulkConfirmations/lifetime``.
     private func preview(_ change: BulkChange, _ request: BulkRequest) async throws(Problem) -> Response {
-        let preview = try await operations.delayed.reply { () throws(StoreError) in
+        let preview = try await operations.delayed.reply(within: Self.longestRun) { () throws(StoreError) in
             try await queue.preview(change, of: request.filter)
         }
         let token = confirmations.token(for: preview, of: change, request.conditions)
