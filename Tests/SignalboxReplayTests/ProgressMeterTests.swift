@@ -28,4 +28,12 @@ import Testing
             meter.update(bytes: 500_100_000, events: 100, rejected: 0, at: .seconds(10))
                 == "signalbox: 100 events, 10/s, 500.1 MB, 50 %, 13 h 53 min left\n")
     }
+
+    @Test func beginsAfterTheSettledPartOfAnInput() {
+        var meter = ProgressMeter(style: .lines, totalBytes: 1000, at: .zero)
+        meter.begin(after: 500, at: .seconds(10))
+        #expect(
+            meter.update(bytes: 600, events: 100, rejected: 0, at: .seconds(20))
+                == "signalbox: 100 events, 10/s, 600 B, 60 %, 40 s left\n")
+    }
 }

@@ -30,8 +30,8 @@ package struct ProgressMeter: Sendable {
     /// Redrawn on a terminal, plain lines otherwise.
     private let style: Style
     private let totalBytes: Int?
-    private let skippedBytes: Int
-    private let start: Duration
+    private var skippedBytes: Int
+    private var start: Duration
     /// When the progress was written last.
     private var lastShown: Duration
     /// Bytes read so far, including the skipped ones. Compressed, as stored.
@@ -45,6 +45,12 @@ package struct ProgressMeter: Sendable {
         (self.style, self.totalBytes, self.skippedBytes, self.start) = (style, totalBytes, skippedBytes, start)
         lastShown = start
         bytes = skippedBytes
+    }
+
+    /// Begins anew after the part of an input that an earlier run has settled, which takes less time than the rest.
+    /// `bytes`: position in all inputs, compressed as stored.
+    package mutating func begin(after bytes: Int, at now: Duration) {
+        (skippedBytes, self.bytes, start) = (bytes, max(self.bytes, bytes), now)
     }
 
     /// Records the progress; returns text to write now, if any. `bytes`: position in all inputs, compressed as stored.

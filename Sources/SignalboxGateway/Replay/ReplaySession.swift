@@ -43,6 +43,8 @@ package final class ReplaySession {
     private var density = 1.0
     /// Position in all files, compressed as stored, for the progress.
     private var bytesSettled: Int
+    /// Decompressed bytes of the first input that an earlier process settled; 0 once the progress includes them.
+    private var skippedText: Int
     /// When the file was written last.
     private var lastSaved: Duration = .zero
 
@@ -76,6 +78,7 @@ package final class ReplaySession {
             path: options.rejects, namesInputs: inputs.paths.count > 1, count: state?.rejected ?? 0,
             bytes: state?.rejectBytes ?? 0, diagnostics: diagnostics)
         bytesSettled = sizes?.prefix(state?.position.input ?? 0).reduce(0, +) ?? 0
+        skippedText = state?.position.offset ?? 0
         if options.showsProgress {
             meter = ProgressMeter(
                 style: diagnostics.canRedraw ? .terminal : .lines, totalBytes: sizes?.reduce(0, +),
@@ -142,6 +145,11 @@ package final class ReplaySession {
     /// Records that a block is being consumed.
     func recordReading(_ block: ParallelReading.Block) {
         density = Double(block.bytesRead) / Double(max(1, block.payloads.end))
+        if skippedText > 0 {
+            bytesSettled += Int(Double(skippedText) * density)
+            meter?.begin(after: bytesSettled, at: elapsed())
+            skippedText = 0
+        }
         showProgress()
     }
 
