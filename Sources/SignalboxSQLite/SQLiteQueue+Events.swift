@@ -13,9 +13,8 @@ extension SQLiteQueue {
         try await file.read { db in
             let (condition, arguments) = filter.sql
             let body = filter.matches == nil ? "NULL" : "CASE WHEN \(condition) THEN body END"
-            let start = try AcceptanceSearch.start(since: filter.acceptedSince, db.lastEvent)
-            let end = min(
-                try AcceptanceSearch.end(until: filter.acceptedBefore, db.lastEvent), filter.before ?? Int64.max)
+            let start = try db.start(of: filter.acceptedSince)
+            let end = min(try db.end(of: filter.acceptedBefore), filter.before ?? .max)
             let found = try BoundedScan(
                 "SELECT seq, (\(condition)), \(body) FROM events e WHERE seq > ? AND seq < ? ORDER BY seq DESC",
                 arguments + (filter.matches == nil ? [] : arguments) + [start, end], limit: limit, examining: rows,
@@ -121,15 +120,20 @@ extension Database {
 }
 
 extension Database {
-    /// The last number before the events that were accepted at a time or later; see ``AcceptanceSearch``.
-    fileprivate func lastEvent(before time: Date) throws -> Int64? {
-        try number(AcceptanceSearch.sql(before: "?"), [time.milliseconds])
+    /// The number after which the events since a time begin; `Int64.min` without a time. See ``AcceptanceSearch``.
+    fileprivate func start(of since: Date?) throws -> Int64 {
+        try since.flatMap { try number(AcceptanceSearch.start(since: "?"), [$0.milliseconds]) } ?? .min
+    }
+
+    /// The number before which the events until a time end; `Int64.max` without a time. See ``AcceptanceSearch``.
+    fileprivate func end(of until: Date?) throws -> Int64 {
+        try until.flatMap { try number(AcceptanceSearch.end(until: "?"), [$0.milliseconds]) } ?? .max
     }
 
     /// The number after which the deliveries of events since a time begin: the last one that was made with an older
     /// event. An operator may order a delivery of an older event later.
     func lastDelivery(since time: Date?) throws -> Int64 {
-        let start = try AcceptanceSearch.start(since: time, lastEvent)
+        let start = try start(of: time)
         guard start > .min else { return start }
         return try number(
             "SELECT id FROM deliveries WHERE event <= ? AND manual = 0 ORDER BY event DESC, id DESC LIMIT 1", [start]

@@ -76,7 +76,7 @@ extension StoreConformance {
             let last = try await queue.deliveryPage(filter, limit: 9, examining: 3)
             #expect(last.records.map(\.acceptedAt) == [times[8]] && last.isComplete && last.next == nil)
         },
-        Self("aPeriodContainsEventsOfAClockThatWasAhead") { bench in
+        Self("aPeriodContainsEventsOfAClockThatWasAheadForMinutes") { bench in
             let queue = try bench.open()
             let start = bench.clock.now
             for minutes in [0.0, 45, 90, 50, 100] {
@@ -87,6 +87,29 @@ extension StoreConformance {
             #expect(try await queue.eventPage(filter, limit: 9, examining: 9).records.map(\.body.count) == [3, 2])
             (filter.acceptedSince, filter.acceptedBefore) = (nil, filter.acceptedSince)
             #expect(try await queue.eventPage(filter, limit: 9, examining: 9).records.map(\.body.count) == [2, 2, 1])
+        },
+        Self("aPeriodContainsEventsAroundOneOfAWrongClock") { bench in
+            let queue = try bench.open()
+            let start = bench.clock.now
+            // The search for a period looks at these two early.
+            let errors = [20: 48, 30: -48]
+            var times: [Date] = []
+            for number in 0..<40 {
+                let time = start.addingTimeInterval(TimeInterval(number + errors[number, default: 0]) * 3600)
+                try await queue.append([bench.event(number, at: time)])
+                if errors[number] == nil { times.append(time) }
+            }
+            func page(_ filter: EventFilter) async throws -> [Date] {
+                let found = try await queue.eventPage(filter, limit: 99, examining: 99).records.map(\.acceptedAt)
+                return found.filter { times.contains($0) }.reversed()
+            }
+            for time in times {
+                var filter = EventFilter()
+                filter.acceptedSince = time
+                #expect(try await page(filter) == times.filter { $0 >= time })
+                (filter.acceptedSince, filter.acceptedBefore) = (nil, time)
+                #expect(try await page(filter) == times.filter { $0 < time })
+            }
         },
     ]
 }

@@ -117,9 +117,8 @@ private struct EventWalk {
 
     init(_ filter: EventFilter, limit: Int, examining rows: Int, on connection: PostgresConnection) throws {
         self.filter = filter
-        start = try AcceptanceSearch.start(since: filter.acceptedSince, connection.lastEvent)
-        let end = try AcceptanceSearch.end(until: filter.acceptedBefore, connection.lastEvent)
-        self.end = min(end, filter.before ?? .max)
+        start = try connection.start(of: filter.acceptedSince)
+        end = min(try connection.end(of: filter.acceptedBefore), filter.before ?? .max)
         scan = BoundedScan(limit: limit, examining: rows)
     }
 
@@ -184,15 +183,22 @@ extension EventFilter {
 }
 
 extension PostgresConnection {
-    /// The last number before the events that were accepted at a time or later; see ``AcceptanceSearch``.
-    fileprivate func lastEvent(before time: Date) throws -> Int64? {
-        try run(AcceptanceSearch.sql(before: "$1::bigint"), [.time(time)]).first?.number(0)
+    /// The number after which the events since a time begin; `Int64.min` without a time. See ``AcceptanceSearch``.
+    fileprivate func start(of since: Date?) throws -> Int64 {
+        guard let since else { return .min }
+        return try run(AcceptanceSearch.start(since: "$1::bigint"), [.time(since)]).first?.number(0) ?? .min
+    }
+
+    /// The number before which the events until a time end; `Int64.max` without a time. See ``AcceptanceSearch``.
+    fileprivate func end(of until: Date?) throws -> Int64 {
+        guard let until else { return .max }
+        return try run(AcceptanceSearch.end(until: "$1::bigint"), [.time(until)]).first?.number(0) ?? .max
     }
 
     /// The number after which the deliveries of events since a time begin: the last one that was made with an older
     /// event. An operator may order a delivery of an older event later.
     func lastDelivery(since time: Date?) throws -> Int64 {
-        let start = try AcceptanceSearch.start(since: time, lastEvent)
+        let start = try start(of: time)
         guard start > .min else { return start }
         return try run(
             """
