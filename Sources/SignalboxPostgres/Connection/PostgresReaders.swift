@@ -41,6 +41,20 @@ final class PostgresReaders: Sendable {
         return try result.get()
     }
 
+    /// Reads the rows of one statement with `value`.
+    func rows<T: Sendable>(
+        _ sql: String, _ values: [PostgresValue] = [], _ value: @escaping @Sendable (PostgresRow) throws -> T
+    ) async throws(StoreError) -> [T] {
+        try await read { connection in try connection.run(sql, values).map { try value($0) } }
+    }
+
+    /// Reads the first row of one statement with `value`; nil if there is none.
+    func first<T: Sendable>(
+        _ sql: String, _ values: [PostgresValue] = [], _ value: @escaping @Sendable (PostgresRow) throws -> T?
+    ) async throws(StoreError) -> T? {
+        try await read { connection in try connection.run(sql, values).first.flatMap { try value($0) } }
+    }
+
     /// Like ``read(_:)``, with one snapshot for all statements. A body that writes fails. The server ends the session
     /// when a body pauses for 5 s between two statements (`idle_in_transaction_session_timeout`).
     func snapshot<T: Sendable>(

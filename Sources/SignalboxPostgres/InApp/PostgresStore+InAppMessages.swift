@@ -161,10 +161,8 @@ extension PostgresStore {
 
     /// With its body, withdrawn or not. Nil once upkeep has removed it.
     package func message(_ id: MessageID) async throws(StoreError) -> StoredInAppMessage? {
-        try await readers.read { connection in
-            let statement = Self.reading(id)
-            return try connection.run(statement.sql, statement.values).first.map { try StoredInAppMessage($0) }
-        }
+        let statement = Self.reading(id)
+        return try await readers.first(statement.sql, statement.values) { try StoredInAppMessage($0) }
     }
 
     /// Each page is a read of its own: a message that is registered between two pages may be missing from both. Walks
@@ -172,14 +170,12 @@ extension PostgresStore {
     package func messages(
         after id: MessageID?, upTo count: Int, includingWithdrawn: Bool
     ) async throws(StoreError) -> [StoredInAppMessage] {
-        try await readers.read { connection in
-            // No id is empty.
-            try connection.run(
-                """
-                SELECT \(StoredInAppMessage.columns) FROM inapp_messages
-                WHERE id > $1 AND ($3 OR withdrawn_at IS NULL) ORDER BY id LIMIT $2
-                """, [.text(id ?? ""), .number(Int64(count)), .flag(includingWithdrawn)]
-            ).map { try StoredInAppMessage($0) }
-        }
+        // No id is empty.
+        try await readers.rows(
+            """
+            SELECT \(StoredInAppMessage.columns) FROM inapp_messages
+            WHERE id > $1 AND ($3 OR withdrawn_at IS NULL) ORDER BY id LIMIT $2
+            """, [.text(id ?? ""), .number(Int64(count)), .flag(includingWithdrawn)]
+        ) { try StoredInAppMessage($0) }
     }
 }

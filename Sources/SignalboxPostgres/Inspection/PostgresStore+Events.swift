@@ -29,65 +29,55 @@ extension PostgresStore {
     /// Nil without a round trip for a text that is not an id in the form of the gateway.
     package func eventRecord(_ id: String) async throws(StoreError) -> EventRecord? {
         guard let id = PostgresValue.eventID(id) else { return nil }
-        return try await readers.read { connection in
-            try connection.run(
-                """
-                SELECT \(EventRecord.columns) FROM events e WHERE e.id = $1::text::uuid
-                """, [id]
-            ).first.map { try EventRecord($0) }
-        }
+        return try await readers.first(
+            """
+            SELECT \(EventRecord.columns) FROM events e WHERE e.id = $1::text::uuid
+            """, [id]
+        ) { try EventRecord($0) }
     }
 
     /// The oldest first. Empty for an unknown id.
     package func reports(onEvent id: String, limit: Int) async throws(StoreError) -> [EventRecord] {
         guard let id = PostgresValue.eventID(id) else { return [] }
-        return try await readers.read { connection in
-            try connection.run(
-                """
-                SELECT \(EventRecord.columns) FROM (
-                    SELECT event FROM reports WHERE about = $1::text::uuid ORDER BY event LIMIT $2
-                ) r JOIN events e ON e.seq = r.event ORDER BY e.seq
-                """, [id, .number(Int64(limit))]
-            ).map { try EventRecord($0) }
-        }
+        return try await readers.rows(
+            """
+            SELECT \(EventRecord.columns) FROM (
+                SELECT event FROM reports WHERE about = $1::text::uuid ORDER BY event LIMIT $2
+            ) r JOIN events e ON e.seq = r.event ORDER BY e.seq
+            """, [id, .number(Int64(limit))]
+        ) { try EventRecord($0) }
     }
 
     /// Reads the payload that is stored with the event, for a destination, before the one that is kept for operators.
     /// Nil if neither is stored, or no longer.
     package func payload(ofEvent id: String) async throws(StoreError) -> [UInt8]? {
         guard let id = PostgresValue.eventID(id) else { return nil }
-        return try await readers.read { connection in
-            try connection.run(
-                """
-                SELECT coalesce(payload, (SELECT payload FROM payloads WHERE event = e.seq)) FROM events e
-                WHERE id = $1::text::uuid
-                """, [id]
-            ).first?.optionalBytes(0)
-        }
+        return try await readers.first(
+            """
+            SELECT coalesce(payload, (SELECT payload FROM payloads WHERE event = e.seq)) FROM events e
+            WHERE id = $1::text::uuid
+            """, [id]
+        ) { try $0.optionalBytes(0) }
     }
 
     /// The event as it is stored; nil for an unknown id, and after its removal.
     package func body(ofEvent id: String) async throws(StoreError) -> [UInt8]? {
         guard let id = PostgresValue.eventID(id) else { return nil }
-        return try await readers.read { connection in
-            try connection.run("SELECT body FROM events WHERE id = $1::text::uuid", [id]).first?.bytes(0)
-        }
+        return try await readers.first("SELECT body FROM events WHERE id = $1::text::uuid", [id]) { try $0.bytes(0) }
     }
 
     /// Walks down the primary key. The server adds up the sizes first, so that only requested bodies are read.
     package func newestEvents(_ limit: Int, upTo bytes: Int) async throws(StoreError) -> [EventBody] {
-        try await readers.read { connection in
-            try connection.run(
-                """
-                WITH sizes AS (
-                    SELECT seq, sum(octet_length(body)) OVER (ORDER BY seq DESC) - octet_length(body) AS before
-                    FROM (SELECT seq, body FROM events ORDER BY seq DESC LIMIT $1) s
-                )
-                SELECT id::text, accepted_at, body FROM events JOIN sizes USING (seq) WHERE before < $2
-                ORDER BY seq DESC
-                """, [.number(Int64(max(0, limit))), .number(Int64(bytes))]
-            ).map { EventBody(id: try $0.text(0), acceptedAt: try $0.date(1), body: try $0.bytes(2)) }
-        }
+        try await readers.rows(
+            """
+            WITH sizes AS (
+                SELECT seq, sum(octet_length(body)) OVER (ORDER BY seq DESC) - octet_length(body) AS before
+                FROM (SELECT seq, body FROM events ORDER BY seq DESC LIMIT $1) s
+            )
+            SELECT id::text, accepted_at, body FROM events JOIN sizes USING (seq) WHERE before < $2
+            ORDER BY seq DESC
+            """, [.number(Int64(max(0, limit))), .number(Int64(bytes))]
+        ) { EventBody(id: try $0.text(0), acceptedAt: try $0.date(1), body: try $0.bytes(2)) }
     }
 
     /// Counts rows in steps, so it reads a whole index.

@@ -41,15 +41,13 @@ extension PostgresStore {
     /// The size of the tables with their indexes, and with the space that the server keeps for later rows. The free
     /// space of its disk cannot be read by SQL.
     package func space() async throws(StoreError) -> StoreSpace {
-        try await readers.read { connection in
-            let used = try connection.run(
-                """
-                SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
-                WHERE \(ContentSize.isOurs) AND relkind = 'r'
-                """
-            ).first?.number(0)
-            return StoreSpace(used: used ?? 0, free: nil, size: nil)
-        }
+        let used = try await readers.first(
+            """
+            SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+            WHERE \(ContentSize.isOurs) AND relkind = 'r'
+            """
+        ) { try $0.number(0) }
+        return StoreSpace(used: used ?? 0, free: nil, size: nil)
     }
 }
 

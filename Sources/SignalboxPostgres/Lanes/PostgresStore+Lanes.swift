@@ -224,16 +224,14 @@ extension PostgresStore {
     private func damaged(of suspects: [Int64]) async -> [Int64] {
         guard !suspects.isEmpty else { return [] }
         do throws(StoreError) {
-            return try await readers.read { connection in
-                try connection.run(
-                    """
-                    SELECT id FROM queue q WHERE id = ANY ($1) AND (
-                        NOT EXISTS (SELECT FROM events e WHERE e.seq = q.event)
-                        OR variant IS NOT NULL AND NOT EXISTS (SELECT FROM variants v WHERE v.id = q.variant))
-                    ORDER BY id
-                    """, [.numbers(suspects)]
-                ).map { try $0.number(0) }
-            }
+            return try await readers.rows(
+                """
+                SELECT id FROM queue q WHERE id = ANY ($1) AND (
+                    NOT EXISTS (SELECT FROM events e WHERE e.seq = q.event)
+                    OR variant IS NOT NULL AND NOT EXISTS (SELECT FROM variants v WHERE v.id = q.variant))
+                ORDER BY id
+                """, [.numbers(suspects)]
+            ) { try $0.number(0) }
         } catch { return [] }
     }
 }

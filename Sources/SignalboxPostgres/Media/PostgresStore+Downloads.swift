@@ -109,9 +109,7 @@ extension PostgresStore {
 
     /// When the next failed download is requested again; nil when none waits.
     package func nextMediaDue() async throws(StoreError) -> Date? {
-        try await readers.read {
-            try $0.run("SELECT min(due) FROM media WHERE state = 'resting'").first?.optionalDate(0)
-        }
+        try await readers.first("SELECT min(due) FROM media WHERE state = 'resting'") { try $0.optionalDate(0) }
     }
 
     /// Durable when it returns. Has no effect for a URL that was forgotten meanwhile.

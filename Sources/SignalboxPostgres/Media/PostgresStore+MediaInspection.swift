@@ -54,36 +54,31 @@ extension PostgresStore {
     package func mediaURLs(
         _ states: Set<MediaURLRecord.State>, before: Int64?, limit: Int
     ) async throws(StoreError) -> [MediaURLRecord] {
-        try await readers.read { connection in
-            try connection.run(
-                """
-                SELECT \(MediaURLRecord.columns) FROM media WHERE state = ANY ($1) AND id < $2
-                ORDER BY id DESC LIMIT $3
-                """,
-                [.texts(states.map(\.rawValue).sorted()), .number(before ?? .max), .number(Int64(limit))]
-            ).map { try MediaURLRecord($0) }
-        }
+        try await readers.rows(
+            """
+            SELECT \(MediaURLRecord.columns) FROM media WHERE state = ANY ($1) AND id < $2
+            ORDER BY id DESC LIMIT $3
+            """,
+            [.texts(states.map(\.rawValue).sorted()), .number(before ?? .max), .number(Int64(limit))]
+        ) { try MediaURLRecord($0) }
     }
 
     /// In the order of their numbers; unknown URLs are left out.
     package func mediaURLs(named urls: [String]) async throws(StoreError) -> [MediaURLRecord] {
-        try await readers.read { connection in
-            try connection.run(
-                """
-                SELECT \(MediaURLRecord.columns) FROM media
-                WHERE digest IN (SELECT sha256(url) FROM unnest($1::bytea[]) AS n (url)) ORDER BY id
-                """, [.manyBytes(urls.map { Array($0.utf8) })]
-            ).map { try MediaURLRecord($0) }
-        }
+        try await readers.rows(
+            """
+            SELECT \(MediaURLRecord.columns) FROM media
+            WHERE digest IN (SELECT sha256(url) FROM unnest($1::bytea[]) AS n (url)) ORDER BY id
+            """, [.manyBytes(urls.map { Array($0.utf8) })]
+        ) { try MediaURLRecord($0) }
     }
 
     /// One round trip for any number of digests.
     package func knownFiles(of digests: [String]) async throws(StoreError) -> Set<String> {
-        try await readers.read { connection in
-            Set(
-                try connection.run("SELECT sha256 FROM files WHERE sha256 = ANY ($1)", [.texts(digests)])
-                    .map { try $0.text(0) })
-        }
+        Set(
+            try await readers.rows("SELECT sha256 FROM files WHERE sha256 = ANY ($1)", [.texts(digests)]) {
+                try $0.text(0)
+            })
     }
 }
 

@@ -79,13 +79,11 @@ extension PostgresStore {
 
     /// Those of these leases that are of certain destinations.
     private func leases(_ ids: [Int64], of destinations: [DestinationName]) async throws(StoreError) -> Set<Int64> {
-        try await readers.read { connection in
-            Set(
-                try connection.run(
-                    "SELECT id FROM queue WHERE id = ANY ($1) AND destination = ANY ($2)",
-                    [.numbers(ids), .texts(destinations.map(\.name))]
-                ).map { try $0.number(0) })
-        }
+        Set(
+            try await readers.rows(
+                "SELECT id FROM queue WHERE id = ANY ($1) AND destination = ANY ($2)",
+                [.numbers(ids), .texts(destinations.map(\.name))]
+            ) { try $0.number(0) })
     }
 
     /// Ends leases whose attempts were never begun: no lane knew them. They count no attempt. `unknown`: the number of
@@ -108,11 +106,9 @@ extension PostgresStore {
     /// Rows that name this node and that no lane knows, with the numbers of their leases. Reads the rows first, then
     /// the lanes: a lease that reaches its lane in between is not returned. Finds rows by `queue_held`.
     func unknownLeases(of node: Int64) async throws(StoreError) -> [Int64: Int64] {
-        let rows = try await readers.read { connection in
-            try connection.run("SELECT id, destination, lease FROM queue WHERE holder = $1", [.number(node)]).map {
-                (try $0.number(0), try $0.destination(1), try $0.number(2))
-            }
-        }
+        let rows = try await readers.rows(
+            "SELECT id, destination, lease FROM queue WHERE holder = $1", [.number(node)]
+        ) { (try $0.number(0), try $0.destination(1), try $0.number(2)) }
         return lanes.withHandOff { handOff in
             Dictionary(rows.filter { !handOff.isHeld($0.0, of: $0.1) }.map { ($0.0, $0.2) }, uniquingKeysWith: { $1 })
         }

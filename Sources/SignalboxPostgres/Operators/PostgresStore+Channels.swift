@@ -28,21 +28,16 @@ extension PostgresStore {
     }
 
     package func channel(_ id: String, of app: String) async throws(StoreError) -> BroadcastChannel? {
-        try await readers.read { connection in
-            try connection.run(
-                "SELECT \(BroadcastChannel.columns) FROM channels WHERE app = $1 AND id = $2", [.text(app), .text(id)]
-            ).first.map { try BroadcastChannel($0, of: app) }
-        }
+        try await readers.first(
+            "SELECT \(BroadcastChannel.columns) FROM channels WHERE app = $1 AND id = $2", [.text(app), .text(id)]
+        ) { try BroadcastChannel($0, of: app) }
     }
 
     /// In byte order of their ids.
     package func channels(of app: String) async throws(StoreError) -> [BroadcastChannel] {
-        try await readers.read { connection in
-            try connection.run(
-                "SELECT \(BroadcastChannel.columns) FROM channels WHERE app = $1 ORDER BY id", [.text(app)]
-            )
-            .map { try BroadcastChannel($0, of: app) }
-        }
+        try await readers.rows(
+            "SELECT \(BroadcastChannel.columns) FROM channels WHERE app = $1 ORDER BY id", [.text(app)]
+        ) { try BroadcastChannel($0, of: app) }
     }
 
     /// False if there was none. The transaction is durable in both cases.

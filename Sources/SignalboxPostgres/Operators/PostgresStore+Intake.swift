@@ -8,14 +8,12 @@ extension PostgresStore {
         ofKey key: String, digest: [UInt8], from source: SourceName
     ) async throws(StoreError) -> AppendResult? {
         let since = now - StoreLimits.requestMemory
-        return try await readers.read { connection in
-            try connection.run(
-                "SELECT digest, status, answer FROM requests WHERE source = $1 AND key = $2 AND at > $3",
-                [.text(source.name), .text(key), .time(since)]
-            ).first.map { row -> AppendResult in
-                guard try row.bytes(0) == digest else { return .conflicting }
-                return .repeated(StoredAnswer(status: try row.httpStatus(1), body: try row.bytes(2)))
-            }
+        return try await readers.first(
+            "SELECT digest, status, answer FROM requests WHERE source = $1 AND key = $2 AND at > $3",
+            [.text(source.name), .text(key), .time(since)]
+        ) { row -> AppendResult in
+            guard try row.bytes(0) == digest else { return .conflicting }
+            return .repeated(StoredAnswer(status: try row.httpStatus(1), body: try row.bytes(2)))
         }
     }
 
@@ -44,21 +42,18 @@ extension PostgresStore {
     package func categories(
         limit: Int, after identifier: String?, upTo count: Int
     ) async throws(StoreError) -> [CategoryRecord] {
-        try await readers.read { connection in
-            try connection.run(
-                """
-                SELECT identifier, definition FROM (
-                    SELECT identifier, definition FROM categories ORDER BY last_seen DESC, identifier LIMIT $1
-                ) AS latest WHERE $2 IS NULL OR identifier > $2 ORDER BY identifier LIMIT $3
-                """, [.number(Int64(limit)), .text(identifier), .number(Int64(count))]
-            ).map { CategoryRecord(identifier: try $0.text(0), definition: try $0.bytes(1)) }
-        }
+        try await readers.rows(
+            """
+            SELECT identifier, definition FROM (
+                SELECT identifier, definition FROM categories ORDER BY last_seen DESC, identifier LIMIT $1
+            ) AS latest WHERE $2 IS NULL OR identifier > $2 ORDER BY identifier LIMIT $3
+            """, [.number(Int64(limit)), .text(identifier), .number(Int64(count))]
+        ) { CategoryRecord(identifier: try $0.text(0), definition: try $0.bytes(1)) }
     }
 
     package func category(_ identifier: String) async throws(StoreError) -> CategoryRecord? {
-        try await readers.read { connection in
-            try connection.run("SELECT definition FROM categories WHERE identifier = $1", [.text(identifier)]).first
-                .map { CategoryRecord(identifier: identifier, definition: try $0.bytes(0)) }
+        try await readers.first("SELECT definition FROM categories WHERE identifier = $1", [.text(identifier)]) {
+            CategoryRecord(identifier: identifier, definition: try $0.bytes(0))
         }
     }
 }

@@ -44,14 +44,12 @@ extension PostgresStore {
     func forgetPayloads(pause: () async -> Void) async throws(StoreError) {
         var position: Int64? = .min
         while let start = position {
-            let step = try await readers.read { connection in
-                try connection.run(
-                    """
-                    SELECT event, \(Self.isOver("p.event")) FROM payloads p WHERE NOT lasts AND event > $1
-                    ORDER BY event LIMIT $2
-                    """, [.number(start), .number(Int64(Self.removalStep))]
-                ).map { (event: try $0.number(0), isOver: try $0.flag(1)) }
-            }
+            let step = try await readers.rows(
+                """
+                SELECT event, \(Self.isOver("p.event")) FROM payloads p WHERE NOT lasts AND event > $1
+                ORDER BY event LIMIT $2
+                """, [.number(start), .number(Int64(Self.removalStep))]
+            ) { (event: try $0.number(0), isOver: try $0.flag(1)) }
             let over = step.filter(\.isOver).map(\.event)
             if !over.isEmpty {
                 try await writer(.others).write { transaction in
