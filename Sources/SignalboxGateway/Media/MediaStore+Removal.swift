@@ -1,5 +1,6 @@
 import Dispatch
 package import Foundation
+import SignalboxStore
 
 extension MediaStore {
     private static let removal = DispatchQueue(label: "signalbox.media.removal", qos: .utility)
@@ -7,7 +8,7 @@ extension MediaStore {
     /// Removes files with these digests that were not kept again since `limit`. Returns how many it removed. Other
     /// texts than digests are skipped. Throws the first error; files that were removed before stay removed.
     package func remove(_ digests: [String], olderThan limit: Date) async throws(MediaError) -> Int {
-        try await Self.run(on: Self.removal) { () throws(MediaError) in
+        try await Self.removal.run { () throws(MediaError) in
             var count = 0
             for digest in digests where Self.isDigest(digest) {
                 if try remove(path(of: digest), olderThan: limit) { count += 1 }
@@ -24,9 +25,9 @@ extension MediaStore {
         olderThan limit: Date, known: ([String]) async throws -> Set<String>
     ) async throws -> Int {
         var removed = 0
-        for folder in try await Self.run(on: Self.removal, { () throws(MediaError) in try folders(in: directory) }) {
+        for folder in try await Self.removal.run({ () throws(MediaError) in try folders(in: directory) }) {
             if Task.isCancelled { break }
-            let old = try await Self.run(on: Self.removal) { () throws(MediaError) in
+            let old = try await Self.removal.run { () throws(MediaError) in
                 try oldDigests(in: folder, olderThan: limit)
             }
             guard !old.isEmpty else { continue }

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import SignalboxEgress
 package import SignalboxNotification
+import SignalboxStore
 import Synchronization
 
 extension MediaStore {
@@ -59,7 +60,7 @@ extension MediaStore {
     /// other kinds have none. The blocking work runs on a queue.
     package func keep(_ writer: MediaWriter, as kind: MediaKind) async throws(MediaError) -> MediaFile {
         let queue = Self.queues[(writer.finish().first?.hexDigitValue ?? 0) % Self.queues.count]
-        return try await Self.run(on: queue) { () throws(MediaError) in
+        return try await queue.run { () throws(MediaError) in
             let media = try keep(writer)
             let size = try withReader(of: media) { (read) throws(MediaError) in try PictureSize(of: kind, read: read) }
             return MediaFile(

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 package import SignalboxNotification
+import SignalboxStore
 import Synchronization
 
 /// A file in a ``MediaStore``. It names the content, not a download: several URLs may lead to one file.
@@ -129,22 +130,10 @@ package struct MediaStore: Sendable {
         return try body { (offset, count) throws(MediaError) in try reader.bytes(at: offset, upTo: count) }
     }
 
-    /// Runs `body` on a queue, because Swift's threads and the HTTP client's must not wait for disks. `body` runs to
-    /// its end even if the caller's task is cancelled.
-    static func run<R: Sendable>(
-        on queue: DispatchQueue, _ body: @escaping @Sendable () throws(MediaError) -> R
-    ) async throws(MediaError) -> R {
-        let result = await withCheckedContinuation { done in
-            queue.async { done.resume(returning: Result { () throws(MediaError) in try body() }) }
-        }
-        return try result.get()
-    }
-
     /// Runs a blocking call on one of the dispatch queues for files. A directory on a network may not answer for
     /// minutes, and Swift's cooperative pool has only one thread for each core.
     static func onDisk<R: Sendable>(_ body: @escaping @Sendable () -> R) async -> R {
-        let queue = queues[.random(in: queues.indices)]
-        return await withCheckedContinuation { done in queue.async { done.resume(returning: body()) } }
+        await queues[.random(in: queues.indices)].run(body)
     }
 
     // MARK: Paths

@@ -206,7 +206,7 @@ package struct GatewayPlan: Sendable {
     private static func decider(types: ActionTypes, media: MediaStore, links: MediaLinks) -> TapDecider {
         let files = DispatchQueue(label: "signalbox.media")
         return TapDecider(types: types) { bytes in
-            try await MediaStore.run(on: files) { () throws(MediaError) -> TapOutcome.CalendarMedia in
+            try await files.run { () throws(MediaError) -> TapOutcome.CalendarMedia in
                 let file = try media.keep(bytes)
                 return TapOutcome.CalendarMedia(
                     sha256: file.sha256, bytes: file.bytes, href: links.href(file.sha256, now: Date()))

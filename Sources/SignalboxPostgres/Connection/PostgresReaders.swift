@@ -33,12 +33,9 @@ final class PostgresReaders: Sendable {
         let reader = leastBusy()
         reader.pending.add()
         defer { reader.pending.add(-1) }
-        let result = await withCheckedContinuation { (done: CheckedContinuation<Result<T, StoreError>, Never>) in
-            reader.queue.async { [target] in
-                done.resume(returning: reader.connection.withLock { Self.run(body, on: &$0, target) })
-            }
+        return try await reader.queue.run { [target] () throws(StoreError) in
+            try reader.connection.withLock { Self.run(body, on: &$0, target) }.get()
         }
-        return try result.get()
     }
 
     /// Reads the rows of one statement with `value`.

@@ -78,16 +78,9 @@ final class PostgresWriter: Sendable {
     /// result of the last run counts, so it must change nothing outside.
     func write<T: Sendable>(_ body: @escaping @Sendable (PostgresTransaction) throws -> T) async throws(StoreError) -> T
     {
-        let result = await withCheckedContinuation { (done: CheckedContinuation<Result<T, StoreError>, Never>) in
-            queue.async {
-                do throws(CommitFailure) {
-                    done.resume(returning: .success(try self.run(body)))
-                } catch {
-                    done.resume(returning: .failure(error.reason))
-                }
-            }
+        try await queue.run { () throws(StoreError) in
+            do throws(CommitFailure) { return try self.run(body) } catch { throw error.reason }
         }
-        return try result.get()
     }
 
     /// Finds out how a COMMIT ended whose outcome was left open, on another thread. The next transaction would find

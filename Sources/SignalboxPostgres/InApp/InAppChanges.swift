@@ -73,18 +73,12 @@ final class InAppChanges: Sendable {
 
     /// Like ``look()``, off Swift's threads. Throws the failure.
     func lookLater() async throws(StoreError) {
-        let result = await withCheckedContinuation { (done: CheckedContinuation<Result<Void, StoreError>, Never>) in
-            queue.async {
-                do {
-                    try self.report()
-                    done.resume(returning: .success(()))
-                } catch {
-                    self.close()
-                    done.resume(returning: .failure(StoreError(error)))
-                }
+        try await queue.run { () throws(StoreError) in
+            do { try self.report() } catch {
+                self.close()
+                throw StoreError(error)
             }
         }
-        try result.get()
     }
 
     /// Ends the connection. The next look makes another one.

@@ -38,14 +38,11 @@ struct ConfigAPI: Sendable {
         else { throw .checkBusy }
         let folder = folder
         let result = await delayed.result(within: StoreLimits.patience) {
-            await withCheckedContinuation { (done: CheckedContinuation<Result<ConfigCheck, ConfigRefusal>, Never>) in
-                Self.queue.async {
-                    let result = Result { () throws(ConfigRefusal) in
-                        try ConfigCheck(body, named: "routes.json", folder: folder)
-                    }
-                    // Before the answer: a client that has received it may send the next check.
-                    Self.isBusy.withLock { $0 = false }
-                    done.resume(returning: result)
+            await Self.queue.run {
+                // Before the answer: a client that has received it may send the next check.
+                defer { Self.isBusy.withLock { $0 = false } }
+                return Result { () throws(ConfigRefusal) in
+                    try ConfigCheck(body, named: "routes.json", folder: folder)
                 }
             }
         }
