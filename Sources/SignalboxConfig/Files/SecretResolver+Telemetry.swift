@@ -46,12 +46,9 @@ extension SecretResolver {
 
     /// In the order of the config. Throws for a secret that cannot be read, or cannot be sent as a header.
     private func headers(_ headers: [Destination.Header]) throws(ConfigRefusal) -> [Telemetry.Pair] {
-        var pairs: [Telemetry.Pair] = []
-        for header in headers {
-            let value = try value(of: header, "/telemetry/headers/\(header.name)")
-            pairs.append(Telemetry.Pair(name: header.name, value: value))
+        try headers.map { header throws(ConfigRefusal) in
+            Telemetry.Pair(name: header.name, value: try value(of: header, "/telemetry/headers/\(header.name)"))
         }
-        return pairs
     }
 
     /// The config's, otherwise that of the environment; nil if neither is set. Throws for a variable that is not a

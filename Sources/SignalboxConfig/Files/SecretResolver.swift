@@ -233,9 +233,7 @@ package struct SecretResolver: Sendable {
 
     /// Throws for the first secret that cannot be read; `option` locates it in the config.
     func secrets(_ references: [SecretReference], _ option: String) throws(ConfigRefusal) -> [Secret] {
-        var secrets: [Secret] = []
-        for reference in references { secrets.append(try secret(reference, option)) }
-        return secrets
+        try references.map { reference throws(ConfigRefusal) in try secret(reference, option) }
     }
 
     /// Throws for a secret that cannot be read; `option` locates it in the config.

@@ -57,10 +57,7 @@ extension JSONParser {
 
     /// Parses the body of an event, as ``read(event:at:)`` does. Throws a rejection if the event is too large.
     func read(_ event: Event, at place: PayloadPosition) throws(Rejection) -> JSONValue {
-        let result = event.body.withUnsafeBufferPointer { bytes in
-            Result { () throws(Rejection) in try read(event: bytes, at: place) }
-        }
-        return try result.get()
+        try event.body.withUnsafeBufferPointer { (bytes) throws(Rejection) in try read(event: bytes, at: place) }
     }
 }
 

@@ -164,10 +164,8 @@ struct ActivityHistory: Sendable {
     }
 
     var vendors: [String: ActivityCounts.VendorTotals] {
-        var vendors: [String: ActivityCounts.VendorTotals] = [:]
-        for name in Set(totals.keys).union(warnings.keys) {
+        Set(totals.keys).union(warnings.keys).reduce(into: [:]) { vendors, name in
             vendors[name] = ActivityCounts.VendorTotals(events: totals[name] ?? 0, warnings: warnings[name] ?? [:])
         }
-        return vendors
     }
 }

@@ -81,13 +81,9 @@ extension CatalogueReading {
         _ notification: inout PushNotification
     ) -> [PushNotification.Carousel.Item] {
         let parser = payload.parser
-        var items: [PushNotification.Carousel.Item] = []
-        for element in elements(field.list, "too-many-items", payload, &notification) {
-            if let item = item(field, &notification, { parser.value(at: $0, from: element.value) }) {
-                items.append(item)
-            }
+        return elements(field.list, "too-many-items", payload, &notification).compactMap { element in
+            item(field, &notification) { parser.value(at: $0, from: element.value) }
         }
-        return items
     }
 
     /// Pictures whose keys count up; the first gap ends them. At most ``longestCount``.

@@ -31,10 +31,7 @@ extension PushNotification {
     mutating func boundedObjects(
         _ list: JSONValue?, _ code: String, in parser: JSONParser
     ) -> [(position: Int, value: JSONValue)] {
-        guard let list = bounded(list, code, in: parser) else { return [] }
-        var objects: [(Int, JSONValue)] = []
-        for (position, value) in list.enumerated() where value.isObject { objects.append((position, value)) }
-        return objects
+        bounded(list, code, in: parser)?.enumerated().compactMap { $1.isObject ? ($0, $1) : nil } ?? []
     }
 
     /// Appends an image, audio or video file and returns its index in ``media``; nil without a URL. `kind`: the family

@@ -85,16 +85,13 @@ extension PushNotification {
 
     /// The pages of a push story, up to the first without a picture.
     private mutating func readStory(_ slots: BrazeSlots) {
-        var items: [Carousel.Item] = []
-        for page in slots.shownPages {
-            let media = addMedia(page.image, as: .carousel)
-            items.append(
-                .init(
-                    caption: page.title?.scalarText, subcaption: page.subtitle?.scalarText,
-                    url: page.link?.scalarText, media: media))
-        }
         vendorKind = "push-story"
-        carousel = Carousel(items: items)
+        carousel = Carousel(
+            items: slots.shownPages.map { page in
+                .init(
+                    caption: page.title?.scalarText, subcaption: page.subtitle?.scalarText, url: page.link?.scalarText,
+                    media: addMedia(page.image, as: .carousel))
+            })
     }
 
     /// The buttons up to the first without a type.

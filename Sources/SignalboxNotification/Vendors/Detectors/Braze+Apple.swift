@@ -86,12 +86,11 @@ extension PushNotification {
 
     /// The pages of a push story.
     private mutating func readStory(_ list: JSONValue?, in parser: JSONParser) {
-        var items: [Carousel.Item] = []
-        for (_, page) in boundedObjects(list, "braze.too-many-pages", in: parser) {
+        let items = boundedObjects(list, "braze.too-many-pages", in: parser).map { _, page in
             let type = page["i_t"]?.text.flatMap { MediaKind.contentTypesByExtension[$0] }
-            let media = addMedia(page["i"], as: .carousel, contentType: type)
-            items.append(
-                .init(caption: page["t"]?.text, subcaption: page["st"]?.text, url: page["uri"]?.text, media: media))
+            return Carousel.Item(
+                caption: page["t"]?.text, subcaption: page["st"]?.text, url: page["uri"]?.text,
+                media: addMedia(page["i"], as: .carousel, contentType: type))
         }
         guard !items.isEmpty else { return }
         vendorKind = "push-story"
@@ -101,11 +100,10 @@ extension PushNotification {
     /// `ab_cat` contains the effects of the buttons of the app's category. The app contains their titles, except for
     /// the categories that the SDK registers.
     private mutating func readCategory(_ effects: JSONValue?, in parser: JSONParser) {
-        var buttons: [Category.Button] = []
-        for (identifier, title, isClosing) in Braze.buttons(ofCategory: category?.identifier) {
+        var buttons = Braze.buttons(ofCategory: category?.identifier).map { identifier, title, isClosing in
             let action = effects?.member(identifier).map { readEffect($0, in: parser) }
-            buttons.append(
-                .init(identifier: identifier, title: title, action: action ?? Action(isClosing ? .dismiss : .openApp)))
+            return Category.Button(
+                identifier: identifier, title: title, action: action ?? Action(isClosing ? .dismiss : .openApp))
         }
         effects?.forEachMember { key, effect in
             let identifier = String(decoding: key, as: UTF8.self)

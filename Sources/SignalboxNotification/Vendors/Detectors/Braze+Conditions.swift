@@ -73,10 +73,9 @@ struct BrazeConditions {
     /// One trigger for each button.
     private mutating func clicks(on buttons: JSONValue, of id: MessageID) throws(Unreadable) -> [MessageTrigger] {
         guard buttons.isArray else { throw fault("The buttons are not a list.", at: buttons) }
-        var clicks: [MessageTrigger] = []
-        for button in buttons.elements.prefix(Bounds.triggersPerMessage + 1) {
+        let clicks = try buttons.elements.prefix(Bounds.triggersPerMessage + 1).map { button throws(Unreadable) in
             let name = try text(button, "The button id is neither a string nor a number.", in: buttons)
-            clicks.append(.messageClick(message: id, button: name))
+            return MessageTrigger.messageClick(message: id, button: name)
         }
         return clicks.isEmpty ? [.messageClick(message: id, button: nil)] : clicks
     }
@@ -105,15 +104,12 @@ struct BrazeConditions {
     private mutating func filter(_ value: JSONValue?) throws(Unreadable) -> Filter? {
         guard let value, !value.isNull else { return nil }
         guard value.isArray else { throw fault("The filters are not a list of lists.", at: value) }
-        var groups: [[Filter.Condition]] = []
         // One beyond the bound, which the engine then reports.
-        for group in value.elements.prefix(Bounds.filterGroups + 1) {
+        let groups = try value.elements.prefix(Bounds.filterGroups + 1).map { group throws(Unreadable) in
             guard group.isArray else { throw fault("The filters are not a list of lists.", at: group) }
-            var conditions: [Filter.Condition] = []
-            for condition in group.elements.prefix(Bounds.conditionsPerGroup + 1) {
-                conditions.append(try self.condition(condition))
+            return try group.elements.prefix(Bounds.conditionsPerGroup + 1).map { condition throws(Unreadable) in
+                try self.condition(condition)
             }
-            groups.append(conditions)
         }
         return Filter(groups)
     }
@@ -191,11 +187,9 @@ struct BrazeConditions {
         _ value: JSONValue?, _ type: PropertyValue.Kind?, in object: JSONValue
     ) throws(Unreadable) -> [PropertyValue] {
         guard let value, value.isArray else { throw fault("This comparator needs a list.", at: value ?? object) }
-        var values: [PropertyValue] = []
-        for element in value.elements.prefix(Bounds.listElements + 1) {
-            values.append(try self.value(element, type, in: value))
+        return try value.elements.prefix(Bounds.listElements + 1).map { element throws(Unreadable) in
+            try self.value(element, type, in: value)
         }
-        return values
     }
 
     /// Seconds since 1970, or ISO 8601.

@@ -84,14 +84,12 @@ extension PushNotification {
         content.body = message["message"]?.text
         addMedia(message["image_url"], as: .background, kind: .image)
         if message["click_action"] != nil { action = readClick(message, in: parser) }
-        var buttons: [Category.Button] = []
-        for (position, button) in boundedObjects(message["btns"], "braze.too-many-buttons", in: parser) {
-            buttons.append(
-                .init(
+        defineCategory(
+            boundedObjects(message["btns"], "braze.too-many-buttons", in: parser).map { position, button in
+                Category.Button(
                     identifier: button["id"]?.scalarText ?? String(position), title: button["text"]?.text,
-                    action: readClick(button, in: parser)))
-        }
-        defineCategory(buttons)
+                    action: readClick(button, in: parser))
+            })
     }
 
     /// The effect of a click, with a warning if a link is missing.

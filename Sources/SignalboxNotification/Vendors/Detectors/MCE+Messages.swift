@@ -122,12 +122,10 @@ extension PushNotification {
         // Plugin).
         let given = payload["carousel"]?["items"] ?? payload["extra"]?["items"]
         guard let list = bounded(given, "mce.too-many-items", in: parser) else { return }
-        var items: [Carousel.Item] = []
-        for item in list where item.isObject {
-            let media = addMedia(item["url"], as: .carousel)
-            items.append(.init(caption: item["text"]?.text, media: media))
-        }
-        carousel = Carousel(items: items)
+        carousel = Carousel(
+            items: list.filter(\.isObject).map { item in
+                .init(caption: item["text"]?.text, media: addMedia(item["url"], as: .carousel))
+            })
     }
 
     /// The SDK makes a category of the actions and gives it a random name unless `category-name` specifies one; a name
@@ -171,14 +169,13 @@ extension PushNotification {
         guard alert["type"]?.equals("carousel") == true,
             let list = bounded(parser.object(alert["payload"])?["carousel"], "mce.too-many-items", in: parser)
         else { return }
-        var items: [Carousel.Item] = []
-        for item in list where item.isObject {
-            let action = item["action"]
-            let link = action?["type"]?.equals("url") == true ? action?["value"]?.text : nil
-            let media = addMedia(item["image"], as: .carousel)
-            items.append(.init(caption: action?["name"]?.text, url: link, media: media))
-        }
-        carousel = Carousel(items: items)
+        carousel = Carousel(
+            items: list.filter(\.isObject).map { item in
+                let action = item["action"]
+                let link = action?["type"]?.equals("url") == true ? action?["value"]?.text : nil
+                return .init(
+                    caption: action?["name"]?.text, url: link, media: addMedia(item["image"], as: .carousel))
+            })
     }
 
     /// The picture and the buttons of an expanded notification.

@@ -54,10 +54,9 @@ extension FCMEndpoint {
     }
 
     private static func read(_ body: [UInt8]) throws(LegacyMessage.Malformed) -> LegacyMessage {
-        let result = FCMParser.parsers.withParser { parser in
-            Result { () throws(LegacyMessage.Malformed) in try LegacyMessage(body, with: parser) }
+        try FCMParser.parsers.withParser { (parser) throws(LegacyMessage.Malformed) in
+            try LegacyMessage(body, with: parser)
         }
-        return try result.get()
     }
 
     /// One result for a topic, otherwise one for each device. `canonical_ids` is always 0, because the gateway replaces

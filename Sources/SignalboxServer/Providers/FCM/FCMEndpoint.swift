@@ -247,16 +247,8 @@ enum FCMParser {
 
     /// `isForwarded`: Google decides on the message.
     static func check(_ body: [UInt8], isForwarded: Bool = false) throws(GoogleError) -> FCMMessage {
-        try read { (parser) throws(GoogleError) in
+        try parsers.withParser { (parser) throws(GoogleError) in
             try FCMMessage(body, with: parser, isForwarded: isForwarded)
         }
-    }
-
-    /// `body`: must not keep values of the parser.
-    static func read<R>(_ body: (JSONParser) throws(GoogleError) -> R) throws(GoogleError) -> R {
-        let result = parsers.withParser { parser in
-            Result { () throws(GoogleError) in try body(parser) }
-        }
-        return try result.get()
     }
 }
