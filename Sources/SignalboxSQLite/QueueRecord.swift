@@ -114,9 +114,8 @@ enum StoredNumbers {
     /// Reads one row; the maxima come from the primary keys. Every transaction that appends reads both numbers, so the
     /// row does not pass through GRDB.
     private static func last(_ sql: String, in db: Database) throws -> Int64 {
-        var last: Int64?
-        try RowStatement(db, sql: sql, argumentBytes: 0).forEach({ _ in }) { last = try $0.optionalNumber() }
-        guard let last else { throw missing }
+        let statement = try RowStatement(db, sql: sql, argumentBytes: 0)
+        guard let last = try statement.only({ _ in }, { try $0.optionalNumber() }) ?? nil else { throw missing }
         return last
     }
 

@@ -53,6 +53,27 @@ struct RowStatement {
         guard code == SQLITE_DONE else { throw failure() }
     }
 
+    /// The only row of one run; nil without a row.
+    func only<Row>(
+        _ bind: (inout Arguments) -> Void, _ read: (inout RowColumns) throws -> Row
+    ) throws -> Row? {
+        var row: Row?
+        try forEach(bind) { row = try read(&$0) }
+        return row
+    }
+
+    /// All rows of one run, in their order.
+    func all<Row>(
+        _ bind: (inout Arguments) -> Void, _ read: (inout RowColumns) throws -> Row
+    ) throws -> [Row] {
+        var rows: [Row] = []
+        try forEach(bind) { rows.append(try read(&$0)) }
+        return rows
+    }
+
+    /// Whether one run returns a row.
+    func hasRow(_ bind: (inout Arguments) -> Void = { _ in }) throws -> Bool { try only(bind) { _ in } != nil }
+
     /// Rows that the last run inserted, changed or removed.
     var changes: Int { Int(sqlite3_changes(connection)) }
 

@@ -116,9 +116,8 @@ struct InAppReader {
 
     /// With its ledger, and with SQLite's number of the row. Nil without a row.
     private mutating func device(_ id: DeviceID) throws -> (number: Int64, row: DeviceRow)? {
-        var found: (number: Int64, row: DeviceRow)?
-        try statements(.device, in: db).forEach({ $0.bind(id) }) { row in
-            found = (try row.number(), try DeviceRow(&row, id: id))
+        var found = try statements(.device, in: db).only({ $0.bind(id) }) { row in
+            (number: try row.number(), row: try DeviceRow(&row, id: id))
         }
         if found?.row.hasLedger == false { found?.row.device.ledger = try rows(of: .device(id)) }
         return found
@@ -153,8 +152,7 @@ struct InAppReader {
             row.bind(kind)
             row.bind(owner)
         }
-        var displays: [Ledger.Display] = []
-        try statements(.displays, in: db).forEach(bind) { displays.append(try Ledger.Display(&$0, owner: owner)) }
+        let displays = try statements(.displays, in: db).all(bind) { try Ledger.Display(&$0, owner: owner) }
         var totals: [Ledger.Key: Ledger.Total] = [:]
         try statements(.totals, in: db).forEach(bind) { totals[try Ledger.Key(&$0)] = try Ledger.Total(&$0) }
         return Ledger(displays: displays, totals: totals)
@@ -174,7 +172,7 @@ struct InAppReader {
             if let known, known.number == number {
                 (found, isListed) = (known.offer, true)
             } else {
-                try statements(.offer, in: db).forEach({ $0.bind(number) }) { found = try Offer(&$0) }
+                found = try statements(.offer, in: db).only({ $0.bind(number) }) { try Offer(&$0) }
             }
             guard let found, found.device == device else { throw Self.lostOffer }
             offers.append(found)
@@ -189,28 +187,22 @@ struct InAppReader {
 
     /// The offer with its number; nil for an unknown one.
     mutating func offer(of id: OfferID) throws -> (number: Int64, offer: Offer)? {
-        var found: (number: Int64, offer: Offer)?
-        try statements(.offerOfID, in: db).forEach({ $0.bind(id) }) { row in
-            found = (try row.number(), try Offer(&row))
+        try statements(.offerOfID, in: db).only({ $0.bind(id) }) { row in
+            (number: try row.number(), offer: try Offer(&row))
         }
-        return found
     }
 
     /// The column `offers` of a device; empty without a row.
     mutating func offerNumbers(of device: DeviceID) throws -> OfferNumbers {
-        var numbers = OfferNumbers()
-        try statements(.offersOfDevice, in: db).forEach({ $0.bind(device) }) { numbers = try OfferNumbers(&$0) }
-        return numbers
+        try statements(.offersOfDevice, in: db).only({ $0.bind(device) }) { try OfferNumbers(&$0) } ?? OfferNumbers()
     }
 
     /// Offers on the user's other devices whose lease was not reported yet. They hold a place in the user's limits.
     private mutating func offers(leasedTo user: UserID, exceptOn device: DeviceID) throws -> [Offer] {
-        var offers: [Offer] = []
-        try statements(.leasedElsewhere, in: db).forEach({ row in
+        try statements(.leasedElsewhere, in: db).all({ row in
             row.bind(user)
             row.bind(device)
-        }) { offers.append(try Offer(&$0)) }
-        return offers
+        }) { try Offer(&$0) }
     }
 
     /// One statement for each message; a message without a row has no entry.
@@ -226,8 +218,7 @@ struct InAppReader {
     /// Few campaigns have a cap over all users, so one statement for all decisions of a group tells.
     private mutating func hasTallies() throws -> Bool {
         if let hasTally { return hasTally }
-        var found = false
-        try statements(.hasTally, in: db).forEach({ _ in }) { _ in found = true }
+        let found = try statements(.hasTally, in: db).hasRow()
         hasTally = found
         return found
     }
@@ -235,11 +226,9 @@ struct InAppReader {
     /// Most gateways have no addressed message, so one statement for all decisions of a group tells.
     private mutating func addressed(toUser user: UserID, device: DeviceID) throws -> [StoredInAppMessage] {
         if hasAddressed == nil {
-            var found = false
-            for statement in [InAppStatement.hasMessageToUser, .hasMessageToDevice] {
-                try statements(statement, in: db).forEach({ _ in }) { _ in found = true }
+            hasAddressed = try [InAppStatement.hasMessageToUser, .hasMessageToDevice].contains { statement in
+                try statements(statement, in: db).hasRow()
             }
-            hasAddressed = found
         }
         guard hasAddressed == true else { return [] }
         return try addressed(to: user, .toUser) + addressed(to: device, .toDevice)
@@ -260,15 +249,11 @@ struct InAppReader {
 
     /// Nil if the id is unknown.
     mutating func message(_ id: MessageID) throws -> StoredInAppMessage? {
-        var found: StoredInAppMessage?
-        try statements(.message, in: db).forEach({ $0.bind(id) }) { found = try StoredInAppMessage(&$0) }
-        return found
+        try statements(.message, in: db).only({ $0.bind(id) }) { try StoredInAppMessage(&$0) }
     }
 
     /// Whether a message is stored, withdrawn or not.
     mutating func hasMessage(_ id: MessageID) throws -> Bool {
-        var found = false
-        try statements(.hasMessage, in: db).forEach({ $0.bind(id) }) { _ in found = true }
-        return found
+        try statements(.hasMessage, in: db).hasRow { $0.bind(id) }
     }
 }

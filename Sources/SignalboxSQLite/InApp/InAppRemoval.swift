@@ -138,14 +138,12 @@ extension WriteTransaction {
     private func messages(
         _ sql: String, _ removal: InAppRemoval
     ) throws -> [(at: Int64, message: StoredInAppMessage)] {
-        var messages: [(at: Int64, message: StoredInAppMessage)] = []
-        try RowStatement(db, sql: sql).forEach({ row in
+        try RowStatement(db, sql: sql).all({ row in
             row.bind(removal.position.number)
             row.bind(removal.position.id)
             row.bind(removal.before)
             row.bind(InAppRemoval.count)
-        }) { messages.append((try $0.number(), try StoredInAppMessage(&$0))) }
-        return messages
+        }) { (at: try $0.number(), message: try StoredInAppMessage(&$0)) }
     }
 
     /// Withdraws messages for users and devices that do not come back. They are removed like other withdrawn ones.

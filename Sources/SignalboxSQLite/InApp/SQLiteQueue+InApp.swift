@@ -84,14 +84,11 @@ extension SQLiteQueue {
         after id: MessageID?, upTo count: Int, includingWithdrawn: Bool
     ) async throws(StoreError) -> [StoredInAppMessage] {
         try await file.read { db in
-            let statement = try RowStatement(db, sql: Self.page(includingWithdrawn: includingWithdrawn))
-            var messages: [StoredInAppMessage] = []
-            // No id is empty.
-            try statement.forEach({ row in
+            try RowStatement(db, sql: Self.page(includingWithdrawn: includingWithdrawn)).all({ row in
+                // No id is empty.
                 row.bind(id ?? "")
                 row.bind(count)
-            }) { messages.append(try StoredInAppMessage(&$0)) }
-            return messages
+            }) { try StoredInAppMessage(&$0) }
         }
     }
 
