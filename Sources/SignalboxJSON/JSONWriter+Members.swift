@@ -15,12 +15,23 @@ extension JSONWriter {
         object(write)
     }
 
+    /// Writes an array; `write` writes one element. In an object, the key must come before it.
+    @inlinable @inline(__always)
+    package mutating func array<Elements: Sequence>(
+        of elements: Elements, _ write: (inout JSONWriter, Elements.Element) -> Void
+    ) {
+        beginArray()
+        for element in elements { write(&self, element) }
+        endArray()
+    }
+
     /// Writes a member whose value is an array; `write` writes one element.
     @inlinable @inline(__always)
     package mutating func array<Elements: Sequence>(
         _ name: StaticString, of elements: Elements, _ write: (inout JSONWriter, Elements.Element) -> Void
     ) {
-        array(name) { json in for element in elements { write(&json, element) } }
+        key(name)
+        array(of: elements, write)
     }
 
     /// Writes a member whose value is an array; `write` writes its elements.

@@ -122,9 +122,7 @@ struct TokenMask: Sendable {
             }
             json.endObject()
         case .array:
-            json.beginArray()
-            for element in value.elements { write(element, under: key, texts: texts, in: parser, into: &json) }
-            json.endArray()
+            json.array(of: value.elements) { write($1, under: key, texts: texts, in: parser, into: &$0) }
         case .string: write(string: value, under: key, texts: texts, in: parser, into: &json)
         case .integer, .unsigned, .double, .bool, .null: json.value(value)
         }

@@ -77,10 +77,7 @@ extension JSONWriter {
         member("count", String(point.counts.reduce(0, &+)))
         member("sum", double: point.value)
         member("bucketCounts", point.counts.map { String($0) })
-        key("explicitBounds")
-        beginArray()
-        for bound in point.bounds where bound.isFinite { double(bound) }
-        endArray()
+        array("explicitBounds", of: point.bounds.lazy.filter(\.isFinite)) { $0.double($1) }
         let exemplars = point.exemplars.filter(\.value.isFinite)
         guard !exemplars.isEmpty else { return }
         objects("exemplars", of: exemplars) { json, exemplar in

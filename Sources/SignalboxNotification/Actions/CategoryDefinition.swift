@@ -12,11 +12,9 @@ struct CategoryDefinition {
 
     /// Writes the buttons once. Linear in their size, except for the sorting of keys.
     init(_ category: Category) {
-        var writer = JSONWriter(reservingCapacity: 512)
-        writer.beginArray()
-        for position in category.actions.indices { writer.definition(category.actions[position]) }
-        writer.endArray()
-        bytes = writer.bytes
+        bytes = .json(capacity: 512) { json in
+            json.array(of: category.actions.indices) { $0.definition(category.actions[$1]) }
+        }
     }
 }
 
@@ -68,9 +66,7 @@ extension JSONWriter {
             }
             endObject()
         } else if value.isArray {
-            beginArray()
-            for element in value.elements { sorted(element) }
-            endArray()
+            array(of: value.elements) { $0.sorted($1) }
         } else {
             self.value(value)
         }

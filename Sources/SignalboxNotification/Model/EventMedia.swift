@@ -45,7 +45,7 @@ package struct EventMedia {
             if key.equals("warnings") { return !warnings.isEmpty }
             if key.equals("media"), value.isArray {
                 json.key("media" as StaticString)
-                json.array(value) { item, json in write(item: item, into: &json) }
+                json.array(of: value.elements) { write(item: $1, into: &$0) }
                 return true
             }
             guard key.equals("apns") else { return false }
@@ -112,7 +112,9 @@ extension JSONValue {
                 json.copy(value) { key, items, json in
                     guard key.equals("items") else { return false }
                     json.key("items" as StaticString)
-                    json.array(items) { item, json in json.copy(item) { key, _, _ in key.equals("media") } }
+                    json.array(of: items.elements) { json, item in
+                        json.copy(item) { key, _, _ in key.equals("media") }
+                    }
                     return true
                 }
                 return true
@@ -137,13 +139,6 @@ extension JSONWriter {
         }
         ending(&self)
         endObject()
-    }
-
-    /// Writes an array; `write` writes each element.
-    fileprivate mutating func array(_ array: JSONValue, _ write: (JSONValue, inout JSONWriter) -> Void) {
-        beginArray()
-        for element in array.elements { write(element, &self) }
-        endArray()
     }
 
     /// Writes the properties of a stored file into an open object. A file without both dimensions has neither.
@@ -174,7 +169,7 @@ extension JSONWriter {
                 json.value(member, replacing: links)
                 return true
             }
-        case .array: array(value) { element, json in json.value(element, replacing: links) }
+        case .array: array(of: value.elements) { $0.value($1, replacing: links) }
         case .string: if let link = value.string.flatMap({ links[$0] }) { string(link) } else { self.value(value) }
         default: self.value(value)
         }

@@ -152,10 +152,7 @@ extension JSONWriter {
                 masked(member)
             }
             endObject()
-        case .array:
-            beginArray()
-            for element in value.elements { masked(element) }
-            endArray()
+        case .array: array(of: value.elements) { $0.masked($1) }
         case .string: string(String(repeating: "*", count: Self.stars(value.utf8?.count ?? 0)))
         case .integer, .unsigned, .double: integer(0)
         case .bool: bool(false)

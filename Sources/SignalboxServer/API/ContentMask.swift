@@ -88,9 +88,7 @@ struct ContentMask {
                 }
             }
         } else if value.isArray {
-            json.beginArray()
-            for element in value.elements { write(element, named: name, isForeign: isForeign, into: &json) }
-            json.endArray()
+            json.array(of: value.elements) { write($1, named: name, isForeign: isForeign, into: &$0) }
         } else if let text = value.string {
             json.string(!isForeign && open.contains(name) ? text : hide(text))
         } else if isForeign, !value.isNull {

@@ -49,9 +49,7 @@ struct ObservationAPI: Sendable {
                 for group in ActivityCounts.Group.allCases {
                     json.key(group.rawValue)
                     json.object(of: series.sums[group] ?? [:]) { json, sums in
-                        json.beginArray()
-                        for sum in sums { json.integer(sum) }
-                        json.endArray()
+                        json.array(of: sums) { $0.integer($1) }
                     }
                 }
             }

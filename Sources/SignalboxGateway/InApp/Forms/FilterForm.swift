@@ -88,19 +88,15 @@ extension Filter.Comparison {
 extension JSONWriter {
     /// Writes a filter as ``Filter/read(_:at:)`` reads it. Order is kept, so equal filters have equal bytes.
     mutating func filter(_ filter: Filter) {
-        beginArray()
-        for group in filter.groups {
-            beginArray()
-            for condition in group {
-                beginObject()
-                member("property", condition.property)
-                member("type", condition.type?.rawValue)
-                comparison(condition.comparison)
-                endObject()
+        array(of: filter.groups) { json, group in
+            json.array(of: group) { json, condition in
+                json.beginObject()
+                json.member("property", condition.property)
+                json.member("type", condition.type?.rawValue)
+                json.comparison(condition.comparison)
+                json.endObject()
             }
-            endArray()
         }
-        endArray()
     }
 
     /// Writes the only comparison of a condition.

@@ -147,9 +147,5 @@ extension JSONWriter {
     }
 
     /// An array of values without their names.
-    mutating func properties(_ values: [PropertyValue]) {
-        beginArray()
-        for value in values { property(value) }
-        endArray()
-    }
+    mutating func properties(_ values: [PropertyValue]) { array(of: values) { $0.property($1) } }
 }

@@ -65,11 +65,7 @@ extension JSONWriter {
 
     /// No member for an empty list.
     fileprivate mutating func member(topics groups: [[String]]) {
-        if groups.isEmpty { return }
-        key("topics")
-        beginArray()
-        for group in groups { strings(group) }
-        endArray()
+        if !groups.isEmpty { array("topics", of: groups) { $0.strings($1) } }
     }
 
     /// The screens and devices that may show the message.
