@@ -10,15 +10,18 @@ enum InAppOwnerTable: CaseIterable {
     var kind: Int64 { self == .users ? 0 : 1 }
 
     /// Constant text for statements.
-    private var name: String { self == .users ? "inapp_users" : "inapp_devices" }
+    var name: String { self == .users ? "inapp_users" : "inapp_devices" }
+
+    /// A condition: not seen since a time. A device with a due time does not meet it, because its offers must end
+    /// first.
+    func isUnseen(since time: String) -> String { "seen < \(time)" + (self == .devices ? " AND next_due IS NULL" : "") }
 
     /// Owners that were not seen since a time. They stay locked until the transaction ends. `since`: in milliseconds
-    /// since 1970. A device with a due time is not among them, because its offers must end first.
+    /// since 1970.
     func unseen(
         _ ids: ExactTextSet, since: Int64, in transaction: PostgresTransaction, _ schema: String?
     ) throws -> [(id: String, ledger: Ledger)] {
-        let condition = "seen < $2" + (self == .devices ? " AND next_due IS NULL" : "")
-        return try owners(ids, condition, [.number(since)], in: transaction, schema)
+        try owners(ids, isUnseen(since: "$2"), [.number(since)], in: transaction, schema)
     }
 
     /// Owners without displays, which upkeep has removed, that were not seen since. They stay locked.

@@ -46,8 +46,8 @@ struct InAppUpkeepStep: Sendable {
         switch subject {
         case .endless: return try withdrawEndless(in: transaction)
         case .messages: return try removeMessages(in: transaction, schema)
-        case .users: return try removeUsers(in: transaction, schema)
-        case .devices: return try removeDevices(in: transaction, schema)
+        case .users: return try removeUnseen(.users, in: transaction, schema)
+        case .devices: return try removeUnseen(.devices, in: transaction, schema)
         case .changes: return try removeChanges(in: transaction)
         }
     }
@@ -132,31 +132,17 @@ struct InAppUpkeepStep: Sendable {
 
     // MARK: Users and devices
 
-    /// By `inapp_users_seen`. A user who is seen between the read and the lock stays.
-    private func removeUsers(in transaction: PostgresTransaction, _ schema: String?) throws -> InAppUpkeepStep? {
+    /// By the index of `seen`. A user who is seen between the read and the lock stays.
+    private func removeUnseen(
+        _ table: InAppOwnerTable, in transaction: PostgresTransaction, _ schema: String?
+    ) throws -> InAppUpkeepStep? {
         let rows = try transaction.run(
-            """
-            SELECT seen, id FROM inapp_users WHERE (seen, id) > ($1, $2) AND seen < $3 ORDER BY seen, id LIMIT $4
-            """, seenArguments
+            "SELECT seen, id FROM \(table.name) WHERE (seen, id) > ($1, $2) AND \(table.isUnseen(since: "$3")) "
+                + "ORDER BY seen, id LIMIT $4",
+            [.number(position.time), .text(position.id), .number(firstDay), .number(Int64(Self.count))]
         ).map { Position(time: try $0.number(0), id: try $0.text(1)) }
-        try clear(.users, rows.map(\.id), in: transaction, schema)
+        try clear(table, rows.map(\.id), in: transaction, schema)
         return next(after: rows.last, rows.count)
-    }
-
-    /// A device that is due has offers to be ended first.
-    private func removeDevices(in transaction: PostgresTransaction, _ schema: String?) throws -> InAppUpkeepStep? {
-        let rows = try transaction.run(
-            """
-            SELECT seen, id FROM inapp_devices WHERE (seen, id) > ($1, $2) AND seen < $3 AND next_due IS NULL
-            ORDER BY seen, id LIMIT $4
-            """, seenArguments
-        ).map { Position(time: try $0.number(0), id: try $0.text(1)) }
-        try clear(.devices, rows.map(\.id), in: transaction, schema)
-        return next(after: rows.last, rows.count)
-    }
-
-    private var seenArguments: [PostgresValue] {
-        [.number(position.time), .text(position.id), .number(firstDay), .number(Int64(Self.count))]
     }
 
     /// Removes displays and the offers of devices. The row itself stays while a limit without an end counts one of its
