@@ -94,22 +94,13 @@ struct FCMMessage: Sendable, Equatable {
 
     /// 1 to 900 letters, digits, `-`, `_`, `.`, `~` and `%` (firebase.google.com, "Send messages to topics").
     static func isTopic(_ name: some Collection<UInt8>) -> Bool {
-        (1...900).contains(name.count) && name.allSatisfy { isWord($0) || "-_.~%".utf8.contains($0) }
+        (1...900).contains(name.count) && name.allSatisfy { $0.isLetterOrDigit || "-_.~%".utf8.contains($0) }
     }
 
     /// A token in the alphabet of FCM's, of 1 to 1024 bytes. Every such token counts as registered. Google documents
     /// neither the length nor the alphabet.
     static func isToken(_ token: some Collection<UInt8>) -> Bool {
-        (1...1024).contains(token.count) && token.allSatisfy { isWord($0) || "-_.~%:".utf8.contains($0) }
-    }
-
-    private static func isWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
+        (1...1024).contains(token.count) && token.allSatisfy { $0.isLetterOrDigit || "-_.~%:".utf8.contains($0) }
     }
 
     /// Throws for the first reserved key. `field`: names the data in the error.
