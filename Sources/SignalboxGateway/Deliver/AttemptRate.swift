@@ -1,3 +1,4 @@
+import SignalboxNotification
 import SignalboxStore
 
 /// The rate of a lane's attempts: its own, or its part of one that several processes share. Pure: the caller passes the
@@ -93,8 +94,5 @@ struct SharedRate: Sendable, Equatable {
     }
 
     /// Removes what is left, to be returned to the store.
-    mutating func takeAll() -> Int {
-        defer { count = 0 }
-        return count
-    }
+    mutating func takeAll() -> Int { exchange(&count, with: 0) }
 }

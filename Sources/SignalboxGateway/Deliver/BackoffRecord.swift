@@ -1,3 +1,4 @@
+import SignalboxNotification
 import SignalboxStore
 
 /// Decides when a lane records a change of its backoff, so that the record in the queue matches the lane's state.
@@ -27,10 +28,7 @@ struct BackoffRecord: Sendable {
 
     /// Starts recording. False while another task records: its next step covers this change too. Call it after each
     /// list of answers, before ``next(_:)``.
-    mutating func begin() -> Bool {
-        defer { isRecording = true }
-        return !isRecording
-    }
+    mutating func begin() -> Bool { !exchange(&isRecording, with: true) }
 
     /// The next step for the present backoff. Recording ends with ``Step/done``. A present backoff that was recorded
     /// already, or whose end moved by less than a second, is not recorded again.
@@ -47,8 +45,7 @@ struct BackoffRecord: Sendable {
     /// and restores the former record, so that the next answer tries to record the change again.
     mutating func fail(before former: Backoff?) -> Bool {
         (recorded, isRecording) = (former, false)
-        defer { hasFailed = true }
-        return !hasFailed
+        return !exchange(&hasFailed, with: true)
     }
 
     /// The queue holds the record of a predecessor that has ended.

@@ -1,3 +1,4 @@
+import SignalboxNotification
 import SignalboxStore
 import Synchronization
 
@@ -13,12 +14,7 @@ final class BatchHalves: Sendable {
     }
 
     /// Removes and returns all halves, in the order in which they were added.
-    func takeAll() -> [[Lease]] {
-        waiting.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
-        }
-    }
+    func takeAll() -> [[Lease]] { waiting.withLock { exchange(&$0, with: []) } }
 
     /// True if no half waits here.
     var isEmpty: Bool { waiting.withLock(\.isEmpty) }

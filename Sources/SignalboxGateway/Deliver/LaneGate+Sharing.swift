@@ -1,3 +1,4 @@
+import SignalboxNotification
 import SignalboxStore
 import Synchronization
 
@@ -77,12 +78,7 @@ extension LaneGate {
 
     /// Whether an answer closed the breaker, so that those of the other processes end too. True once for each such
     /// answer.
-    func takeEndOfOthers() -> Bool {
-        state.withLock { state in
-            defer { state.endsOthers = false }
-            return state.endsOthers
-        }
-    }
+    func takeEndOfOthers() -> Bool { state.withLock { exchange(&$0.endsOthers, with: false) } }
 
     /// How long the breaker stays open after a failed probe.
     var probeTime: Duration { state.withLock(\.breaker.probe) }

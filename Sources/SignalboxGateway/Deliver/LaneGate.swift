@@ -1,3 +1,4 @@
+import SignalboxNotification
 import SignalboxStore
 import Synchronization
 
@@ -227,10 +228,7 @@ final class LaneGate: Sendable {
     /// so the row ends only after more successes than can be served from memory. Otherwise each failed claim of a
     /// long outage would log a line.
     func recordFailedClaim() -> Bool {
-        state.withLock { state in
-            defer { state.uncertainClaims = StoreLimits.longestRunFromMemory }
-            return state.uncertainClaims == nil
-        }
+        state.withLock { exchange(&$0.uncertainClaims, with: StoreLimits.longestRunFromMemory) == nil }
     }
 
     /// Records a successful claim.

@@ -30,12 +30,7 @@ final class LostFiles: Sendable {
     }
 
     /// False while a search is in progress.
-    private func begin() -> Bool {
-        isSearching.withLock { isSearching in
-            defer { isSearching = true }
-            return !isSearching
-        }
-    }
+    private func begin() -> Bool { isSearching.withLock { !exchange(&$0, with: true) } }
 }
 
 extension MediaService {

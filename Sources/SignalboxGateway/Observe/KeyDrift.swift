@@ -35,12 +35,7 @@ package final class KeyDrift: Sendable {
     func restore(_ snapshot: Snapshot) { state.withLock { $0.snapshot = snapshot } }
 
     /// Whether there is anything to store since the last call.
-    func takeChange() -> Bool {
-        state.withLock { state in
-            defer { state.isChanged = false }
-            return state.isChanged
-        }
-    }
+    func takeChange() -> Bool { state.withLock { exchange(&$0.isChanged, with: false) } }
 
     /// Undoes ``takeChange()`` after a failed write, so that the next one has the same keys.
     func returnChange() { state.withLock { $0.isChanged = true } }

@@ -66,8 +66,7 @@ package struct LiveBacklog: Sendable {
     /// Returns and resets the number of missing occurrences after the last frame; 0 while a frame is pending.
     package mutating func takeDropped() -> Int {
         guard frames.isEmpty else { return 0 }
-        defer { dropped = 0 }
-        return dropped
+        return exchange(&dropped, with: 0)
     }
 
     /// Counts the occurrences up to a number as missing.

@@ -1,4 +1,5 @@
 import ServiceLifecycle
+import SignalboxNotification
 import Synchronization
 
 /// The gateway of a process: the real one, or a stand-in while its database cannot be reached. A class because the
@@ -26,8 +27,7 @@ package final class GatewaySlot: Sendable {
     func open(_ gateway: Gateway) {
         let waiting = state.withLock { state in
             (state.gateway, state.isOpen) = (gateway, true)
-            defer { state.waiting = [] }
-            return state.waiting
+            return exchange(&state.waiting, with: [])
         }
         for continuation in waiting { continuation.resume(returning: gateway) }
     }
@@ -52,8 +52,7 @@ package final class GatewaySlot: Sendable {
     private func end() {
         let waiting = state.withLock { state in
             state.isOver = true
-            defer { state.waiting = [] }
-            return state.waiting
+            return exchange(&state.waiting, with: [])
         }
         for continuation in waiting { continuation.resume(returning: nil) }
     }

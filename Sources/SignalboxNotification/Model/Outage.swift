@@ -17,10 +17,5 @@ package final class Outage: Sendable {
     package func ends() -> Bool { change(to: false) }
 
     /// Stores the state; true if it differs from the one before.
-    private func change(to value: Bool) -> Bool {
-        isUnderWay.withLock { isUnderWay in
-            defer { isUnderWay = value }
-            return isUnderWay != value
-        }
-    }
+    private func change(to value: Bool) -> Bool { isUnderWay.withLock { exchange(&$0, with: value) != value } }
 }

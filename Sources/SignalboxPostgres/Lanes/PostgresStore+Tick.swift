@@ -39,12 +39,8 @@ extension PostgresStore {
     /// Wakes the lanes of destinations from which other nodes began or ceased to back off. Leaves them to the next look
     /// if this process changed a destination since `epoch`: its resume ended the backoffs.
     private func follow(_ backoffs: [DestinationName: OthersBackoff], since epoch: Int) {
-        let former = statusChanges.withLock { changes -> [DestinationName: OthersBackoff]? in
-            guard changes == epoch else { return nil }
-            return othersBackoffs.withLock { known in
-                defer { known = backoffs }
-                return known
-            }
+        let former = statusChanges.withLock { changes in
+            changes == epoch ? othersBackoffs.withLock { exchange(&$0, with: backoffs) } : nil
         }
         guard let former, former != backoffs else { return }
         lanes.wake(Set(former.keys).union(backoffs.keys).filter { former[$0] != backoffs[$0] })
@@ -55,10 +51,7 @@ extension PostgresStore {
     private func followResumes(_ latest: [DestinationName: Date], since epoch: Int) {
         statusChanges.withLock {
             guard $0 == epoch else { return }
-            let known = resumes.withLock { known in
-                defer { known = latest }
-                return known
-            }
+            let known = resumes.withLock { exchange(&$0, with: latest) }
             guard let former = known, former != latest else { return }
             lanes.resume(latest.keys.filter { latest[$0] != former[$0] })
         }
@@ -83,10 +76,7 @@ extension PostgresStore {
         }
         lanes.wake(ready)
         lanes.wakeDue(at: now)
-        let former = mediaTurn.withLock { turn in
-            defer { turn.seen = look.media }
-            return turn.seen
-        }
+        let former = mediaTurn.withLock { exchange(&$0.seen, with: look.media) }
         if former != look.media { lanes.wakeDownloads() }
     }
 

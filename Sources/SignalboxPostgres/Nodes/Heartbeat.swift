@@ -31,10 +31,7 @@ final class Heartbeat: Sendable {
     }
 
     private func start() {
-        let isFirst = isStarted.withLock { isStarted in
-            defer { isStarted = true }
-            return !isStarted
-        }
+        let isFirst = isStarted.withLock { !exchange(&$0, with: true) }
         guard isFirst else { return }
         let thread = Thread { [reference, alarm, weak self] in
             var pulse = Pulse()

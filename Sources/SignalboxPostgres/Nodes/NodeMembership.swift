@@ -280,10 +280,5 @@ final class NodeMembership: Sendable {
     func requestSweep() { state.withLock { $0.wantsSweep = true } }
 
     /// Whether a sweep was requested since the last call.
-    func takeSweepRequest() -> Bool {
-        state.withLock { state in
-            defer { state.wantsSweep = false }
-            return state.wantsSweep
-        }
-    }
+    func takeSweepRequest() -> Bool { state.withLock { exchange(&$0.wantsSweep, with: false) } }
 }

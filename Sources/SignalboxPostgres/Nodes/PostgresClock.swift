@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxNotification
 import Synchronization
 
 /// The time of the server, known without asking: it is sampled at each heartbeat, and advances by elapsed time between
@@ -40,10 +41,7 @@ final class PostgresClock: Sendable {
     func sample(_ milliseconds: Int64, sentAt: ContinuousClock.Instant, receivedAt: ContinuousClock.Instant) {
         let middle = sentAt + (receivedAt - sentAt) / 2
         let server = Double(milliseconds) / 1000
-        let isFirst = isSampled.withLock { isSampled in
-            defer { isSampled = true }
-            return !isSampled
-        }
+        let isFirst = isSampled.withLock { !exchange(&$0, with: true) }
         state.withLock { state in
             let lead = isFirst ? 0 : state.time(at: middle) - server
             state = State(base: lead > 0 ? server + lead : server, anchor: middle, lead: max(0, lead))

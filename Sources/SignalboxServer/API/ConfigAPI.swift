@@ -31,10 +31,7 @@ struct ConfigAPI: Sendable {
     func check(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         guard !body.isEmpty else { throw .empty }
         guard
-            Self.isBusy.withLock({ isBusy in
-                defer { isBusy = true }
-                return !isBusy
-            })
+            Self.isBusy.withLock({ !exchange(&$0, with: true) })
         else { throw .checkBusy }
         let folder = folder
         let result = await delayed.result(within: StoreLimits.patience) {

@@ -1,3 +1,4 @@
+import SignalboxNotification
 import Synchronization
 
 /// Items that other threads hand to an event loop. Items that gather before the loop takes them are taken together,
@@ -16,10 +17,5 @@ final class Mailbox<Item: Sendable>: Sendable {
     }
 
     /// The items since the last call, in their order.
-    func takeAll() -> [Item] {
-        waiting.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
-        }
-    }
+    func takeAll() -> [Item] { waiting.withLock { exchange(&$0, with: []) } }
 }

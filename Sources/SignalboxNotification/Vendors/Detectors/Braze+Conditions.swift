@@ -12,16 +12,10 @@ struct BrazeConditions {
     private var found: (value: JSONValue, reason: String)?
 
     /// Conditions of unknown types since the last call.
-    mutating func takeUnknown() -> [JSONValue] {
-        defer { unknown = [] }
-        return unknown
-    }
+    mutating func takeUnknown() -> [JSONValue] { exchange(&unknown, with: []) }
 
     /// The value that could not be read since the last call, with a sentence.
-    mutating func takeFault() -> (value: JSONValue, reason: String)? {
-        defer { found = nil }
-        return found
-    }
+    mutating func takeFault() -> (value: JSONValue, reason: String)? { exchange(&found, with: nil) }
 
     /// Records the value, and returns the error to throw.
     mutating func fault(_ reason: String, at value: JSONValue) -> Unreadable {
