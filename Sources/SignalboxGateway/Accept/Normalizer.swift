@@ -229,10 +229,7 @@ package struct Normalizer: Sendable {
         with parser: JSONParser
     ) throws(Rejection) -> PlatformPayload {
         parser.reset()
-        let root: JSONValue
-        do throws(JSONError) {
-            root = try parser.parse(payload)
-        } catch { throw Rejection(error, in: payload, at: place) }
+        let root = try parser.parse(payload) { Rejection($0, in: payload, at: place) }
         do throws(PlatformError) {
             return try Platforms.recognise(root, size: payload.count, form: form, parser: parser)
         } catch {

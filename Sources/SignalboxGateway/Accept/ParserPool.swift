@@ -47,12 +47,8 @@ extension JSONParser {
     /// large. Values are valid until the parser's next text and while `event` stays in memory.
     package func read(event: UnsafeBufferPointer<UInt8>, at place: PayloadPosition) throws(Rejection) -> JSONValue {
         reset()
-        do throws(JSONError) {
-            return try parse(event)
-        } catch {
-            // The gateway wrote the event, so the only possible error is its size.
-            throw .eventTooLarge(at: place)
-        }
+        // The gateway wrote the event, so the only possible error is its size.
+        return try parse(event) { _ in Rejection.eventTooLarge(at: place) }
     }
 
     /// Parses the body of an event, as ``read(event:at:)`` does. Throws a rejection if the event is too large.

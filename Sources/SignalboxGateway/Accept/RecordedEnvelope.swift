@@ -26,10 +26,7 @@ package struct RecordedEnvelope: Sendable, Equatable {
     ) throws(Rejection) -> R {
         guard !isNone else { return try body(RecordedPayload(text: text, place: place)) }
         parser.reset()
-        let root: JSONValue
-        do throws(JSONError) {
-            root = try parser.parse(text)
-        } catch { throw Rejection(error, in: text, at: place) }
+        let root = try parser.parse(text) { Rejection($0, in: text, at: place) }
         let time = try time.map { (pointer) throws(Rejection) in try recordedTime(pointer, in: root, at: place) }
         let token = try token.flatMap { (pointer) throws(Rejection) in try recordedToken(pointer, in: root, at: place) }
         guard let payload else { return try body(RecordedPayload(text: text, place: place, time: time, token: token)) }

@@ -7,11 +7,8 @@ extension Pattern {
     /// whole config do not matter here. `text`: one JSON object; `{}` matches everything.
     package init(text: [UInt8]) throws(InvalidConfig) {
         let parser = JSONParser()
-        let root: JSONValue
-        do throws(JSONError) {
-            root = try parser.parse(text)
-        } catch {
-            throw InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: text, of: .pattern)])
+        let root = try parser.parse(text) { error in
+            InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: text, of: .pattern)])
         }
         var patterns = PatternReader(ConfigReader(parser: parser, roots: [root]))
         patterns.reader.checkRepeats(in: root, RouteOptions.repeatedField)

@@ -20,12 +20,8 @@ package enum EventTransform: Sendable, Equatable {
         case .map(let fields): json.object(fields, from: event)
         case .template(let template):
             let output = try template.render(event, with: parser)
-            do throws(JSONError) {
-                // Rewritten, because an event is on one line and the template's output may not be.
-                json.value(try parser.parse(output))
-            } catch {
-                throw .notJSON(error.offset.map { TextPosition(offset: $0, in: output) })
-            }
+            // Rewritten, because an event is on one line and the template's output may not be.
+            json.value(try parser.parse(output) { RenderingFailure($0, in: output) })
         }
         json.endObject()
         return json.bytes

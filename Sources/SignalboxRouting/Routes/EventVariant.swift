@@ -110,6 +110,11 @@ package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertib
     /// The output of a JSON template is not JSON; from this position on, if known.
     case notJSON(TextPosition?)
 
+    /// `output`: the text in which the parser found the fault.
+    init(_ fault: JSONError, in output: [UInt8]) {
+        self = .notJSON(fault.offset.map { TextPosition(offset: $0, in: output) })
+    }
+
     /// A clause, used in warnings, in rejected templates and in reasons of dead letters. Names the position in the
     /// output, never its text.
     package var description: String {
@@ -132,11 +137,7 @@ extension JSONParser {
     /// Parses an event and invalidates values parsed before. Throws ``RenderingFailure/unreadable`` only.
     func parse(event: [UInt8]) throws(RenderingFailure) -> JSONValue {
         reset()
-        do throws(JSONError) {
-            return try parse(event)
-        } catch {
-            throw .unreadable
-        }
+        return try parse(event) { _ in RenderingFailure.unreadable }
     }
 }
 

@@ -19,11 +19,8 @@ package struct FailureSelector: Sendable, Equatable {
     /// mistakes, with JSON Pointers relative to the rule.
     package init(text: [UInt8], named name: String) throws(InvalidConfig) {
         let parser = JSONParser()
-        let root: JSONValue
-        do throws(JSONError) {
-            root = try parser.parse(text)
-        } catch {
-            throw InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: text, of: .body)])
+        let root = try parser.parse(text) { error in
+            InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: text, of: .body)])
         }
         var reader = ConfigReader(parser: parser, roots: [root])
         let rule = FailureRule.read(root, named: name, &reader)

@@ -33,17 +33,13 @@ package struct RouteCase: Sendable {
     /// mistakes of the file with their positions. Unknown names are mistakes, with a suggestion.
     package static func read(_ file: ConfigText, for config: GatewayConfig) throws(InvalidConfig) -> [RouteCase] {
         let parser = JSONParser()
-        let root: JSONValue
-        do throws(JSONError) {
-            root = try parser.parse(file.bytes)
-        } catch {
-            guard error.reason == .empty else {
-                throw InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: file.bytes)])
-            }
+        let root = try parser.parse(file.bytes) { error in
             let message = "the file is empty; it should contain a JSON array of cases"
-            throw InvalidConfig(mistakes: [
-                ConfigMistake(file: 0, pointer: "", place: nil, in: file.bytes, message: message)
-            ])
+            let mistake =
+                error.reason == .empty
+                ? ConfigMistake(file: 0, pointer: "", place: nil, in: file.bytes, message: message)
+                : ConfigMistake(error, file: 0, in: file.bytes)
+            return InvalidConfig(mistakes: [mistake])
         }
         var reader = ConfigReader(parser: parser, roots: [root])
         let cases = reader.routeCases(root, of: config)

@@ -63,11 +63,7 @@ package struct EventTemplate: Sendable, Equatable {
         let output = Array(text.utf8)
         guard !budget.isSpent, output.count <= Self.outputLimit else { throw .tooLarge }
         guard escaping == .json else { return output }
-        do throws(JSONError) {
-            _ = try parser.parse(output)
-        } catch {
-            throw .notJSON(error.offset.map { TextPosition(offset: $0, in: output) })
-        }
+        _ = try parser.parse(output) { RenderingFailure($0, in: output) }
         return output
     }
 

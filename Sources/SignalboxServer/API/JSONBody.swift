@@ -21,10 +21,7 @@ enum JSONBody {
     ) throws(Problem) -> Value {
         let parser = JSONParser()
         return try withExtendedLifetime(parser) { () throws(Problem) -> Value in
-            let root: JSONValue
-            do throws(JSONError) { root = try parser.parse(body) } catch {
-                throw syntax(error, body)
-            }
+            let root = try parser.parse(body) { syntax($0, body) }
             try check(root, at: "", known: known, refuse: refuse)
             return try read(root)
         }

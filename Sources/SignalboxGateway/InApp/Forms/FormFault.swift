@@ -88,12 +88,9 @@ enum FormDocument {
             throw FormFault(FormFault.Code.tooLarge, "", "The form has more than \(limit) bytes: send a smaller one.")
         }
         return try parsers.withParser { (parser) throws(FormFault) in
-            let root: JSONValue
-            do throws(JSONError) {
-                root = try parser.parse(bytes)
-            } catch {
+            let root = try parser.parse(bytes) { error in
                 let place = error.offset.map { " near byte \($0)" } ?? ""
-                throw FormFault(
+                return FormFault(
                     FormFault.Code.notJSON, "", "The form is not valid JSON (\(error.reason.words)\(place)).")
             }
             return try withExtendedLifetime(parser) { () throws(FormFault) in try read(root) }

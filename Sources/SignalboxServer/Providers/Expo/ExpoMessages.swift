@@ -34,10 +34,7 @@ struct ExpoMessages: Sendable {
     /// causes are invalid JSON, a field of a wrong type, and more than ``most`` recipients.
     init(_ body: [UInt8], with parser: JSONParser) throws(ExpoError) {
         parser.reset()
-        let root: JSONValue
-        do throws(JSONError) { root = try parser.parse(body) } catch {
-            throw .invalid("The request body is not valid JSON.")
-        }
+        let root = try parser.parse(body) { _ in ExpoError.invalid("The request body is not valid JSON.") }
         isSingle = root.isObject && root["to"]?.isString == true
         let messages = root.isArray ? Array(root.elements) : [root]
         let count = messages.reduce(0) { sum, message in

@@ -31,8 +31,7 @@ struct FCMMessage: Sendable, Equatable {
     /// that Google's documents leave open are not checked. Every error has the status 400.
     init(_ body: [UInt8], with parser: JSONParser, isForwarded: Bool = false) throws(GoogleError) {
         parser.reset()
-        let root: JSONValue
-        do throws(JSONError) { root = try parser.parse(body) } catch { throw Self.unreadable(error) }
+        let root = try parser.parse(body, orThrow: Self.unreadable)
         guard root.isObject else {
             throw .malformed([
                 .init(description: "Invalid JSON payload received. Unknown name \"\": Root element must be a message.")

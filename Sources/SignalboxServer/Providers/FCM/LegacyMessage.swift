@@ -51,10 +51,7 @@ struct LegacyMessage: Sendable {
     /// because their response has the status 200.
     init(_ body: [UInt8], with parser: JSONParser) throws(Malformed) {
         parser.reset()
-        let root: JSONValue
-        do throws(JSONError) { root = try parser.parse(body) } catch {
-            throw Malformed(text: "JSON_PARSING_ERROR: Unexpected token.")
-        }
+        let root = try parser.parse(body) { _ in Malformed(text: "JSON_PARSING_ERROR: Unexpected token.") }
         guard root.isObject else { throw Malformed(text: "JSON_PARSING_ERROR: expected a JSON object.") }
         try Self.checkTypes(of: root)
         addressee = try Self.addressee(of: root)
