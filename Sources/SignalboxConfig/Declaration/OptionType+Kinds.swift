@@ -17,8 +17,7 @@ extension OptionType {
         return OptionType(TypeInfo(kind, limits: limits, schema), write: write) { value, reader in
             guard let text = reader.text(value) else { return nil }
             if let converted = convert(text) { return converted }
-            reader.note(value, expected(text))
-            return nil
+            return reader.refuse(value, expected(text))
         }
     }
 

@@ -23,13 +23,11 @@ extension ArgumentSchema {
     private static let type = OptionType<ArgumentSchema>(TypeInfo("JSON Schema", ["$ref": "#/$defs/argument"])) {
         value, reader in
         guard value.isObject else {
-            reader.note(value, "a schema must be an object, such as {\"type\": \"string\"}")
-            return nil
+            return reader.refuse(value, "a schema must be an object, such as {\"type\": \"string\"}")
         }
         guard let word = value["type"] else {
             let kinds = Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            reader.note(value, "a schema needs a \"type\": " + kinds)
-            return nil
+            return reader.refuse(value, "a schema needs a \"type\": " + kinds)
         }
         return OptionType<Kind>.choice("type").read(word, &reader).flatMap { sections[$0]?.read(value, &reader) }
     }

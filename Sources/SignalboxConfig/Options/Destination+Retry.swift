@@ -81,8 +81,7 @@ extension Destination.Ordering {
         return OptionType(TypeInfo("`fifo`, or object", schema, members: keyed.info.members)) { value, reader in
             if value.equals("fifo") { return Destination.Ordering() }
             if value.isObject { return keyed.read(value, &reader) }
-            reader.note(value, expected)
-            return nil
+            return reader.refuse(value, expected)
         }
     }
 }

@@ -120,8 +120,7 @@ extension OptionType<String> {
         OptionType(line.info, write: { .string($0) }) { value, reader in
             guard let text = reader.line(value) else { return nil }
             guard text.utf8.count > Bounds.nameLength else { return text }
-            reader.note(value, "this has more than \(Bounds.nameLength) bytes; shorten it")
-            return nil
+            return reader.refuse(value, "this has more than \(Bounds.nameLength) bytes; shorten it")
         }
     }
 

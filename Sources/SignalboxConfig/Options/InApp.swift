@@ -189,14 +189,12 @@ private struct InAppLimit: Sendable {
         guard let text = reader.text(value) else { return nil }
         let span = Duration(text: text)
         if let span, !(.seconds(1)...(.seconds(400 * 86_400))).contains(span) {
-            reader.note(value, "a window in time must be 1s to 400d; write \"lifetime\" for no end")
-            return nil
+            return reader.refuse(value, "a window in time must be 1s to 400d; write \"lifetime\" for no end")
         }
         do throws(InputFault) {
             return try Limit.Window(kind: span == nil ? text : nil, span: span?.milliseconds, at: "/window")
         } catch {
-            reader.note(value, "there is no window \"\(text)\"; \(error.detail)")
-            return nil
+            return reader.refuse(value, "there is no window \"\(text)\"; \(error.detail)")
         }
     }
 

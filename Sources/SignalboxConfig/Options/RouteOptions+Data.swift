@@ -42,8 +42,7 @@ extension RouteOptions.Redaction {
         let elements = Array(value.elements.prefix(most + 1))
         let members = Array(value.members.prefix(most + 1))
         guard (1...most).contains(elements.count + members.count) else {
-            reader.note(value, "this must name 1 to \(most) JSON Pointers")
-            return nil
+            return reader.refuse(value, "this must name 1 to \(most) JSON Pointers")
         }
         var redactions: [RouteOptions.Redaction] = []
         for element in elements {

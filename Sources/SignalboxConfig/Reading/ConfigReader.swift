@@ -57,6 +57,12 @@ package struct ConfigReader {
         diagnostics.error(at: location(of: value), message())
     }
 
+    /// Notes a mistake in a value that cannot be used: nil.
+    package mutating func refuse<Value>(_ value: JSONValue, _ message: @autoclosure () -> String) -> Value? {
+        note(value, message())
+        return nil
+    }
+
     /// Records an error on a member's key.
     package mutating func note(keyOf member: JSONValue, _ message: @autoclosure () -> String) {
         diagnostics.error(at: location(of: member, isKey: true), message())
@@ -146,14 +152,10 @@ package struct ConfigReader {
     /// with invalid or repeated keys, so that their values are checked too. `rule`: bounds, form and uniqueness of
     /// the keys. A shared rule counts the entries of all files read so far.
     mutating func entries(of value: JSONValue, by rule: KeyRule) -> [(String, JSONValue)]? {
-        guard value.isObject else {
-            note(value, "this must be an object, in braces, with \(rule.entries)")
-            return nil
-        }
+        guard value.isObject else { return refuse(value, "this must be an object, in braces, with \(rule.entries)") }
         var first = rule.isShared ? shared[rule.plural, default: [:]] : [:]
         guard value.members.dropFirst(rule.most - first.count).first(where: { _ in true }) == nil else {
-            note(value, "these are more than \(rule.most) \(rule.plural); remove some")
-            return nil
+            return refuse(value, "these are more than \(rule.most) \(rule.plural); remove some")
         }
         var entries: [(String, JSONValue)] = []
         for (name, member) in value.members {
@@ -220,8 +222,7 @@ package struct ConfigReader {
         let entries = Array(value.elements.prefix(most + 1))
         if count.contains(entries.count) { return entries }
         let isBeyondBounds = entries.count > most && most >= ConfigBounds.entries
-        note(value, isBeyondBounds ? "this has more than \(most) entries; remove some" : problem)
-        return nil
+        return refuse(value, isBeyondBounds ? "this has more than \(most) entries; remove some" : problem)
     }
 
     /// The entries of an array, at most this many; none, with an error, for anything else.
@@ -232,8 +233,7 @@ package struct ConfigReader {
     /// A string that is not empty; nil, with an error, for any other value.
     package mutating func text(_ value: JSONValue) -> String? {
         if let text = value.string, !text.isEmpty { return text }
-        note(value, "this must be a string that is not empty")
-        return nil
+        return refuse(value, "this must be a string that is not empty")
     }
 
     /// A string that logs and terminals show on one line. Nil, with an error, for any other value, and for more than
@@ -241,8 +241,7 @@ package struct ConfigReader {
     package mutating func line(_ value: JSONValue) -> String? {
         guard let text = text(value) else { return nil }
         guard let problem = Self.problem(ofLine: text) else { return text }
-        note(value, problem)
-        return nil
+        return refuse(value, problem)
     }
 
     /// A boolean; nil, with an error, for any other value.

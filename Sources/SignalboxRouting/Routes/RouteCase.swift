@@ -102,10 +102,7 @@ extension ConfigReader {
             let location = ConfigLocation(pointer: "/\(index)/file")
             return line(input).map { .file($0, location) }
         }
-        guard input.isObject else {
-            note(input, "this must be an object, in braces")
-            return nil
-        }
+        guard input.isObject else { return refuse(input, "this must be an object, in braces") }
         return .text(JSONText(input))
     }
 
