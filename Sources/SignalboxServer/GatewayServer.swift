@@ -8,7 +8,7 @@ package import SignalboxStore
 
 /// The HTTP servers of the gateway: of the API, and of the provider endpoints. Runs in the service group of the
 /// gateway. Its state is shared and safe for concurrent use.
-package struct GatewayServer: Service {
+package struct GatewayServer: NamedService {
     /// Largest request body in bytes. The default of endpoints that take a body; some declare a smaller limit.
     static let bodyLimit = 8 * 1024 * 1024
 
@@ -224,9 +224,4 @@ private struct ActiveResponder: HTTPResponder {
         if let response = await providers.respond(to: request, context: context) { return response }
         return try await api.router.respond(to: request, context: context)
     }
-}
-
-// Services are named in logs; without this, logs would contain everything that they hold.
-extension GatewayServer: CustomStringConvertible {
-    package var description: String { "GatewayServer" }
 }

@@ -1,11 +1,11 @@
 import HTTPTypes
 import Hummingbird
 package import Logging
-import ServiceLifecycle
+import SignalboxGateway
 
 /// A webhook endpoint for development. It answers every POST with the status that `receive` returns, and permits every
 /// origin to send at any rate (CloudEvents, HTTP 1.1 Web Hooks for Event Delivery, 4.2).
-package struct WebhookReceiver: Service {
+package struct WebhookReceiver: NamedService {
     /// A request of a sender. Names of headers are compared in lower case.
     package struct Message: Sendable {
         /// The path of the request target, without its query.
@@ -73,9 +73,4 @@ package struct WebhookReceiver: Service {
             path: request.uri.path, body: body, headers: request.headers.map { ($0.name.canonicalName, $0.value) })
         return Response(status: .init(code: await receive(message)))
     }
-}
-
-// Services are named in logs; without this, logs would contain everything that they hold.
-extension WebhookReceiver: CustomStringConvertible {
-    package var description: String { "WebhookReceiver" }
 }

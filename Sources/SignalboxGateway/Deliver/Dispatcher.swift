@@ -10,7 +10,7 @@ package import SignalboxStore
 /// The flow: a ``DestinationLane`` claims due deliveries as its ``LaneGate`` permits, a ``Sender`` makes the
 /// attempts, ``RetryPolicy`` decides the outcome, and the queue settles it. ``LaneRoster`` replaces lanes after a
 /// reload. One dispatcher runs for each data directory. All lanes share its clock and its timer.
-package struct Dispatcher: Service {
+package struct Dispatcher: NamedService {
     private let roster: LaneRoster
     private let queue: any LaneStore
     private let elapsed: @Sendable () -> Duration
@@ -203,9 +203,4 @@ extension Dispatcher {
             lane.wake()
         }
     }
-}
-
-// Logs name services by their description; the default one would print every stored value.
-extension Dispatcher: CustomStringConvertible {
-    package var description: String { "Dispatcher" }
 }

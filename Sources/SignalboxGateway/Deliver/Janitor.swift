@@ -6,7 +6,7 @@ package import SignalboxStore
 
 /// Removes events and deliveries beyond their retention from the queue. Runs a round every minute. A failed round is
 /// logged once and repeated with the next one.
-package struct Janitor: Service {
+package struct Janitor: NamedService {
     private let queue: any UpkeepStore
     private let retention: @Sendable () -> Retention
     private let logger: Logger
@@ -53,11 +53,6 @@ package struct Janitor: Service {
             logger.error("Cannot remove old events.", metadata: ["error": "\(error)"])
         }
     }
-}
-
-// Logs name services by their description; the default one would print every stored value.
-extension Janitor: CustomStringConvertible {
-    package var description: String { "Janitor" }
 }
 
 extension Retention {

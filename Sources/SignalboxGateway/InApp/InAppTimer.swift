@@ -8,7 +8,7 @@ import SignalboxStore
 /// next of these times, and wakes when a decision brings it forward. A late pass is harmless, because a request of the
 /// device does the same work.
 /// A decision that is made here changes rows and writes events like any other, and is durable.
-package struct InAppTimer: Service {
+package struct InAppTimer: NamedService {
     /// The flow of the config that is active during a pass.
     private let flow: @Sendable () -> InAppFlow
     private let logger: Logger
@@ -90,9 +90,4 @@ package struct InAppTimer: Service {
         }
         if let failure { throw failure }
     }
-}
-
-// Logs name services by their description; the default one would print every stored value.
-extension InAppTimer: CustomStringConvertible {
-    package var description: String { "InAppTimer" }
 }

@@ -5,7 +5,7 @@ import SignalboxStore
 /// Removes stored files. At the start and once an hour, it removes those beyond their retention. When the quota is
 /// exceeded, it removes the least recently used files at once; it counts those of other processes once a minute. One
 /// janitor runs for each data directory. Errors are logged once and recorded in the queue's health.
-package struct MediaJanitor: Service {
+package struct MediaJanitor: NamedService {
     /// The removal itself. The closures run one at a time; after an error, the next round repeats the work.
     struct Work: Sendable {
         /// Removes files that are too old, or exceed `bytes`, and that no waiting delivery needs.
@@ -149,9 +149,4 @@ package struct MediaJanitor: Service {
     private func reportSuccess(of upkeep: StoreHealth.Upkeep) {
         if health.record(upkeep, failure: nil) == .recovers { logger.notice("Removal of old files works again.") }
     }
-}
-
-// Logs name services by their description; the default one would print every stored value.
-extension MediaJanitor: CustomStringConvertible {
-    package var description: String { "MediaJanitor" }
 }

@@ -11,7 +11,7 @@ package import SignalboxStore
 /// The flow: the queue holds the requested URLs, and this service holds only downloads in flight, so a crash loses
 /// none and a long list needs no memory. Each pass releases deliveries (``EventMedia`` fills in their files) and
 /// starts due downloads (``MediaFetcher``) as ``MediaGate`` and ``MediaQuota`` permit.
-package struct MediaService: Service {
+package struct MediaService: NamedService {
     /// Settings of the config, and the functions that depend on it. One value for each config. Closures must be
     /// callable from any task.
     struct Setup: Sendable {

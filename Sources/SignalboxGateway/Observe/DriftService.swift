@@ -4,7 +4,7 @@ import SignalboxNotification
 
 /// Examines recent events for keys that no detector reads, away from the flows that accept them, and stores what it
 /// found. One for each process.
-package struct DriftService: Service {
+package struct DriftService: NamedService {
     private let observation: Observation
     private let file: KnownKeysFile
     private let logger: Logger
@@ -78,9 +78,4 @@ package struct DriftService: Service {
             logger.warning("Cannot store vendor keys.", metadata: ["file": "\(file.path)", "error": "\(error)"])
         }
     }
-}
-
-// Logs name services by their description; the default one would print every stored value.
-extension DriftService: CustomStringConvertible {
-    package var description: String { "DriftService" }
 }

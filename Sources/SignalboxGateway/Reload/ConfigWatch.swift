@@ -6,7 +6,7 @@ import UnixSignals
 
 /// Requests a reload when the config's files change, and on SIGHUP. It polls the stamps of the files; the reload
 /// reads them.
-package struct ConfigWatch: Service, CustomStringConvertible {
+package struct ConfigWatch: NamedService {
     private let loaded: FileStamps
     private let origin: @Sendable () -> GatewayConfig.Origin
     private let reload: @Sendable () async -> Void
@@ -22,9 +22,6 @@ package struct ConfigWatch: Service, CustomStringConvertible {
         loaded: FileStamps, origin: @escaping @Sendable () -> GatewayConfig.Origin,
         clock: any Clock<Duration> = ContinuousClock(), reload: @escaping @Sendable () async -> Void
     ) { (self.loaded, self.origin, self.clock, self.reload) = (loaded, origin, clock, reload) }
-
-    // Logs name services by their description; the default one would print every stored value.
-    package var description: String { "ConfigWatch" }
 
     /// Runs until a graceful shutdown. Starts no reload after that.
     package func run() async throws {

@@ -5,9 +5,7 @@ import SignalboxStore
 
 /// Opens the store as soon as its database can be reached. Then waits for the shutdown, because a service that ends
 /// earlier would end its group.
-package struct StoreOpening: Service, CustomStringConvertible {
-    /// The name of the service, for the log.
-    package let description = "StoreOpening"
+package struct StoreOpening: NamedService {
     /// How long it waits between two attempts.
     private static let pause: Duration = .seconds(1)
 

@@ -10,7 +10,7 @@ import SignalboxNotification
 /// Spans leave in batches, one request at a time. A batch is repeated as ``ExportDecision`` allows, and counted as
 /// dropped after that. Metrics are sums since the start, so a failed request is not repeated: the next one has newer
 /// values of the same sums. At a stop, the rest is sent once within ``stopTime``.
-package struct TelemetryExporter: Service {
+package struct TelemetryExporter: NamedService {
     private let telemetry: Telemetry
     /// Nil while nothing is exported.
     private let collector: @Sendable () -> OTLPCollector?
@@ -193,9 +193,4 @@ package struct TelemetryExporter: Service {
                 "Telemetry export failing.", metadata: ["path": "\(signal.rawValue)", "reason": "\(reason)"])
         }
     }
-}
-
-// Logs name services by their description; the default one would print every stored value.
-extension TelemetryExporter: CustomStringConvertible {
-    package var description: String { "TelemetryExporter" }
 }
