@@ -1,6 +1,7 @@
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
+import SignalboxServer
 package import SignalboxStore
 
 /// Decides whether a change of many deliveries needs the consent of the operator. Pure.
@@ -62,18 +63,5 @@ extension BulkPreview {
     }
 
     /// One object, as `POST /v1/deliveries/retry` previews, without a confirmation.
-    package var json: String {
-        JSONText.members { json in
-            json.member("count", count)
-            json.member("oldest", accepted.map { Timestamp($0.lowerBound).text })
-            json.member("newest", accepted.map { Timestamp($0.upperBound).text })
-            json.object("byDestination") { json in
-                for (name, count) in byDestination.sorted(by: { $0.key < $1.key }) {
-                    json.key(name.name)
-                    json.integer(count)
-                }
-            }
-            json.member("through", through)
-        }
-    }
+    package var json: String { JSONText.members { $0.members(of: self) } }
 }

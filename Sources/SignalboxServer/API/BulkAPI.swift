@@ -1,7 +1,7 @@
 import Hummingbird
-import SignalboxJSON
+package import SignalboxJSON
 import SignalboxNotification
-import SignalboxStore
+package import SignalboxStore
 
 /// Changes of all deliveries that a filter selects: a preview first, then a run that confirms it.
 struct BulkAPI: Sendable {
@@ -68,16 +68,7 @@ struct BulkAPI: Sendable {
         }
         let token = confirmations.token(for: preview, of: change, request.conditions)
         return .json { json in
-            json.member("count", preview.count)
-            json.member("oldest", preview.accepted?.lowerBound)
-            json.member("newest", preview.accepted?.upperBound)
-            json.object("byDestination") { json in
-                for (name, count) in preview.byDestination.sorted(by: { $0.key < $1.key }) {
-                    json.key(name.name)
-                    json.integer(count)
-                }
-            }
-            json.member("through", preview.through)
+            json.members(of: preview)
             json.member("confirm", token)
         }
     }
@@ -102,6 +93,22 @@ struct BulkAPI: Sendable {
             json.member("count", count)
             json.member(change == .retry ? "due" : "removed", count)
         }
+    }
+}
+
+extension JSONWriter {
+    /// The members of a preview, without the token that confirms it. Destinations are in the order of their names.
+    package mutating func members(of preview: BulkPreview) {
+        member("count", preview.count)
+        member("oldest", preview.accepted?.lowerBound)
+        member("newest", preview.accepted?.upperBound)
+        object("byDestination") { json in
+            for (name, count) in preview.byDestination.sorted(by: { $0.key < $1.key }) {
+                json.key(name.name)
+                json.integer(count)
+            }
+        }
+        member("through", preview.through)
     }
 }
 
