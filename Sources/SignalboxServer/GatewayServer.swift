@@ -95,18 +95,14 @@ package struct GatewayServer: NamedService {
             let api = active.value
             return api.notifications.directHandler(for: head) ?? api.inApp.handler(for: head)
         }
-        let result: Result<Void, any Error>
-        do {
-            result = .success(
-                try await withGracefulShutdownHandler {
-                    try await run(direct)
-                } onGracefulShutdown: {
-                    // The server waits for open responses, and a stream has no end of its own.
-                    resources.streams.close()
-                })
-        } catch {
-            result = .failure(error)
-        }
+        let result = await Result(awaiting: {
+            try await withGracefulShutdownHandler {
+                try await run(direct)
+            } onGracefulShutdown: {
+                // The server waits for open responses, and a stream has no end of its own.
+                resources.streams.close()
+            }
+        })
         // The connections are closed; appends of their requests may still be in progress.
         await active.value.notifications.finish()
         try result.get()

@@ -42,13 +42,8 @@ package struct GatewayReplay {
             DispatchQueue.global().asyncAfter(deadline: .now() + 5) { http.stop() }
         }
         var requests = RequestsInFlight()
-        let result: Result<Bool, any Error>
-        do {
-            result = .success(try await session.untilEnd { try await read(&requests) })
-        } catch {
-            client.close()
-            result = .failure(error)
-        }
+        let result = await Result(awaiting: { try await session.untilEnd { try await read(&requests) } })
+        if case .failure = result { client.close() }
         await requests.finish()
         try session.end(isComplete: (try? result.get()) ?? false)
         session.report()
@@ -66,8 +61,7 @@ package struct GatewayReplay {
         // The cuts of a resumable run must not depend on how the input arrived.
         let isResumable = options.resume != nil
         let recording = recording
-        let ended: Result<Void, any Error>
-        do {
+        let ended = await Result(awaiting: {
             try await session.reading().run { block, parser in
                 recording.payloads(of: block, with: parser)
             } consume: { block, entries in
@@ -81,10 +75,7 @@ package struct GatewayReplay {
                 if !isResumable, let rest = batches.close() { try await submit(rest, &pace, &requests) }
                 if let empty = batches.reached(block.end) { try await submit(empty, &pace, &requests) }
             }
-            ended = .success(())
-        } catch {
-            ended = .failure(error)
-        }
+        })
         if session.interruption.happened {
             // Answers that arrive by now count.
             while try await settleNext(&requests) {}

@@ -42,12 +42,7 @@ package struct QueueReplay {
         }
         async let delivering: Void = dispatcher.runUntilDrained()
         async let downloading: Void = downloads.runUntilDrained()
-        let reading: Result<Bool, any Error>
-        do {
-            reading = .success(try await session.untilEnd { try await read() })
-        } catch {
-            reading = .failure(error)
-        }
+        let reading = await Result(awaiting: { try await session.untilEnd { try await read() } })
         // After a failure, only attempts in flight are awaited; other deliveries stay in the queue.
         if case .failure = reading { downloads.stop() } else { downloads.drain() }
         await downloading
