@@ -50,18 +50,15 @@ struct OTLPResource: Sendable {
 /// Source: github.com/open-telemetry/opentelemetry-proto, docs/specification.md, "JSON Protobuf Encoding"
 extension JSONWriter {
     /// An attribute with a text.
-    mutating func attribute(_ name: String, _ text: String) {
-        beginObject()
-        member("key", name)
-        object("value") { $0.member("stringValue", text) }
-        endObject()
-    }
+    mutating func attribute(_ name: String, _ text: String) { attribute(name, "stringValue", text) }
 
     /// An attribute with a number.
-    mutating func attribute(_ name: String, _ number: Int) {
+    mutating func attribute(_ name: String, _ number: Int) { attribute(name, "intValue", String(number)) }
+
+    private mutating func attribute(_ name: String, _ type: StaticString, _ value: String) {
         beginObject()
         member("key", name)
-        object("value") { $0.member("intValue", String(number)) }
+        object("value") { $0.member(type, value) }
         endObject()
     }
 
