@@ -67,6 +67,19 @@ import Testing
         }
     }
 
+    /// The shell leaves the draft of a former process with the same number.
+    @Test func certsIgnoresTheUmask() async throws {
+        try await withTemporaryDirectory { directory in
+            let shell = #"umask 077; mkdir certs; echo old > certs/.ca.key.$$; exec "$0" "$@""#
+            let result = try await binary.run(["certs", "new"], in: directory, behind: ["sh", "-c", shell])
+            #expect(result.status == 0, "\(result.errors)")
+            for (name, mode) in [("ca.crt", 0o644), ("ca.key", 0o600), ("server.crt", 0o644), ("server.key", 0o600)] {
+                let values = try FileManager.default.attributesOfItem(atPath: directory + "/certs/" + name)
+                #expect(values[.posixPermissions] as? Int == mode, "\(name)")
+            }
+        }
+    }
+
     /// A list without rows would look like an empty queue.
     @Test(arguments: [["events", "list"], ["deliveries", "list"], ["media", "list"], ["tail"]], ["0", "-5"])
     func aListHasALimitOfAtLeastOne(_ command: [String], _ limit: String) async throws {

@@ -78,10 +78,14 @@ package struct CertificateFolder {
     }
 
     /// Replaces the file as a whole, so a running gateway never reads a part. A secret file is for its owner only, from
-    /// its creation on: Foundation would change its mode after it was written.
+    /// its creation on: Foundation would change its mode after it was written. Every user may read the other files,
+    /// also if the umask of the process permits only the owner.
     private func write(_ text: String, to name: String, isSecret: Bool = false) throws(Failure) {
         let draft = path(".\(name).\(getpid())")
-        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, isSecret ? 0o600 : 0o644)
+        // A process that was killed may have left one: in a container, processes have the same number.
+        unlink(draft)
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if file >= 0, !isSecret { fchmod(file, 0o644) }
         let isWritten = file >= 0 && writeAll(text, to: file) && rename(draft, path(name)) == 0
         let reason = String(cString: strerror(errno))
         if file >= 0 { close(file) }
