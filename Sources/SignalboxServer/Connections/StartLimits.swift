@@ -25,16 +25,18 @@ package struct StartLimits: Sendable {
             .fault(openFiles: Descriptors.currentLimit, start: start)
     }
 
-    /// The cores that the process may run on; a quota does not reduce them. 0 if the system does not tell it.
+    /// The cores that the process may run on; a quota does not reduce them. 0 if the system does not tell it. The mask
+    /// of Linux may have cores that the machine does not have: those that could be added while it runs.
     private static var runnableCores: Int {
         let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
         let mask = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") }?.dropFirst(13) ?? ""
         // Hexadecimal digits, with commas between groups of eight.
-        return mask.reduce(0) { $0 + ($1.hexDigitValue ?? 0).nonzeroBitCount }
+        return min(
+            mask.reduce(0) { $0 + ($1.hexDigitValue ?? 0).nonzeroBitCount }, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     }
 
-    /// `openFiles`: the limit of the process; nil if it is unknown. `start`: starts this many threads at
-    /// the same time and ends them; returns the error of the system.
+    /// `openFiles`: the limit of the process; nil if it is unknown. `start`: starts this many threads at the same time
+    /// and ends them; returns the error of the system.
     func fault(openFiles: Int?, start: (_ threads: Int) -> CInt) -> String? {
         if let openFiles, openFiles < files {
             return "serve needs at least \(files) open files on \(cores) cores, and the limit is \(openFiles). "
