@@ -14,6 +14,19 @@ import Testing
         #expect(world.trigger(bought).offer != nil)
     }
 
+    /// A gateway before this version also removes it from the rows that it writes.
+    @Test func anOfferThatWasStoredWithoutACampaignHasThatOfItsRevision() throws {
+        var world = World(try message("m") { $0.campaign = "c-1" })
+        let offer = try #require(world.trigger(bought).offer)
+        world.rows.offers[offer.id]?.campaign = nil
+        try world.report(.shown, offer.id)
+        #expect(world.records.map(\.offer?.campaign) == ["c-1", "c-1"])
+        world.rows.offers[offer.id]?.campaign = nil
+        world.messages.register(try message("m") { ($0.campaign, $0.revision) = ("c-2", 2) })
+        try world.report(.dismissed(how: "user"), offer.id)
+        #expect(world.records.last?.kind == .dismissed && world.records.last?.offer?.campaign == nil)
+    }
+
     @Test func theNewestWaitingMessageIsOfferedFirst() throws {
         var world = World(try message("a"), try message("b", on: [.sessionStart]))
         let first = try #require(world.trigger(bought).offer)

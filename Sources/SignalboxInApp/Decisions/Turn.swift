@@ -63,6 +63,12 @@ struct Turn: ~Copyable {
         _ kind: Record.Kind, _ offer: consuming Offer?, _ detail: String? = nil, flags: [String] = [],
         trigger: TriggerEvent? = nil
     ) {
+        // An earlier version stores offers without it.
+        if offer?.campaign == nil, let id = offer?.message, let message = messages[id]?.message,
+            message.campaign != nil, message.revision == offer?.revision
+        {
+            offer?.campaign = message.campaign
+        }
         var flags = flags
         for name in offer?.flags.names ?? [] where !flags.contains(name) { flags.append(name) }
         records.append(Record(kind: kind, at: now, offer: offer, detail: detail, flags: flags, trigger: trigger))

@@ -57,7 +57,7 @@ struct InAppDeviceRow {
 
 /// A row of `inapp_offers`.
 extension Offer {
-    /// 26 columns; `place` is ``Offer/order``, and `lists` is NULL for an offer without lists and a campaign.
+    /// 26 columns; `place` is ``Offer/order``, and `lists` is NULL if ``Offer/lists`` is nil.
     static let columns = """
         id, device, user_id, message, revision, vendor, kind, state, triggered_at, due, lapse, flags, session, place, \
         until, lease_until, unanswered, shown_at, ended_at, reason, clicks, slot, product, sku, page, lists

@@ -13,10 +13,11 @@ extension Offer {
         static let runnerUp: UInt8 = 3
         /// The offer that the answer to the report before it had.
         static let followUp: UInt8 = 4
+        /// The vendor's campaign. Earlier versions skip it, and do not write it again.
         static let campaign: UInt8 = 5
     }
 
-    /// Nil if all of them are empty.
+    /// Nil if all of them are empty and there is no campaign.
     package var lists: [UInt8]? {
         if namedLimits.isEmpty && reports.isEmpty && runnersUp.isEmpty && campaign == nil { return nil }
         var writer = FieldWriter()
