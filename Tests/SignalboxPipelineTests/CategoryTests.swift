@@ -86,6 +86,29 @@ import Testing
         }
     }
 
+    /// Android shows three buttons, has another type for web pages, and needs no action for a tap.
+    @Test(arguments: [
+        #"{"message":{"token":"t","apns":{"payload":{"aps":{"alert":"x","mutable-content":1},KEYS}}}}"#,
+        #"{"messageId":"1","data":{KEYS},"notification":{"title":"x","apple":{}}}"#,
+    ])
+    func buttonsForApplesDevicesThroughFCMFollowTheRulesOfApple(_ payload: String) throws {
+        let button =
+            #"{"type":"displayWebView","name":"N","destructive":false,"authentication":false,"foreground":true,"#
+            + #""value":"https://a.example/ID"}"#
+        let buttons = (1...4).map { button.replacing("ID", with: String($0)) }.joined(separator: ",")
+        let keys = #""alert":"the app's","category-actions":[BUTTONS]"#.replacing("BUTTONS", with: buttons)
+        let action = #","notification-action":{"type":"url","value":"https://a.example"}"#
+        #expect(try codes(of: payload.replacing("KEYS", with: keys)) == ["category.default-action-missing"])
+        #expect(try codes(of: payload.replacing("KEYS", with: keys + action)) == [])
+    }
+
+    private func codes(of payload: String) throws -> [String] {
+        try withEvent(try pipeline.event(payload).get()) { body in
+            #expect(body["data"]?["vendor"]?.string == "mce")
+            return body["data"]?["warnings"]?.elements.map { $0["code"]?.string ?? "" } ?? []
+        }
+    }
+
     /// A cursor could not continue after such a name.
     @Test func doesNotRegisterANameWithNUL() throws {
         func payload(_ name: String) -> [UInt8] {

@@ -67,6 +67,15 @@ package struct PlatformPayload: ~Copyable {
     /// The message of a request to FCM's HTTP v1 API: the object `message`, or the payload itself.
     var message: JSONValue { root["message"].flatMap { $0.isObject ? $0 : nil } ?? root }
 
+    /// True for a request to FCM, or a message as received, whose keys of the vendor are all for Apple's devices.
+    var isForAppleThroughFCM: Bool {
+        switch envelope {
+        case .fcmV1: !fields.layers.isEmpty && fields.layers.allSatisfy { $0.reserved == .apns }
+        case .fcmWrapper: root.isFromAppleDevice
+        default: false
+        }
+    }
+
     /// Device tokens, topic and condition of an FCM request, in clear text.
     package struct Addressing {
         /// The device token of a request to one device; secret.
@@ -140,9 +149,6 @@ struct VendorFields {
         isOpen = layers.contains { !$0.object.isObject }
         keys = layers.reduce(into: JSONKeyFilter()) { $0.formUnion($1.contents.keys) }
     }
-
-    /// True if only Apple's devices get the keys: all are next to `aps`.
-    var isForApple: Bool { !layers.isEmpty && layers.allSatisfy { $0.reserved == .apns } }
 
     /// The value of a key in the first layer that has it and in which it is not null.
     subscript(_ key: StaticString) -> JSONValue? {

@@ -10,7 +10,7 @@ package struct PushNotification: Sendable, Equatable {
     package var detection = DetectionSummary()
     /// The push service that the payload is written for.
     package var platform: Platform
-    /// True for a request to FCM whose keys of the vendor are all for Apple's devices.
+    /// As in ``PlatformPayload``.
     var isForAppleThroughFCM = false
     /// The push service of the devices that get the vendor's keys.
     var devices: Platform { isForAppleThroughFCM ? .apns : platform }

@@ -203,17 +203,8 @@ extension Arrival {
         var checks = WellFormedness(of: self)
         checks.checkSizeForFCM(self, parts: [data, root["notification"]])
         return payload(
-            .fcm, .fcmWrapper, layers: .of(data, isFromAppleDevice ? .none : .fcm), notifications: notification,
-            target: target, warnings: checks.warnings)
-    }
-
-    /// True if the framework received the message on an Apple device: `data` then has the keys that were next to `aps`
-    /// (flutterfire, FLTFirebaseMessagingPlugin.m, and react-native-firebase, RNFBMessagingSerializer.m,
-    /// `remoteMessageUserInfoToDict`).
-    private var isFromAppleDevice: Bool {
-        let block = root["notification"]
-        return block?["apple"]?.isObject == true || block?["ios"]?.isObject == true
-            || root["contentAvailable"]?.bool == true || root["mutableContent"]?.bool == true
+            .fcm, .fcmWrapper, layers: .of(data, root.value.isFromAppleDevice ? .none : .fcm),
+            notifications: notification, target: target, warnings: checks.warnings)
     }
 
     /// The extras of an Android intent: a flat map in which the service's keys are mixed with the vendor's. The
@@ -236,6 +227,17 @@ extension Arrival {
         var checks = WellFormedness(of: self)
         checks.checkSizeForFCM(self, parts: [root.value])
         return payload(.fcm, envelope, layers: layer(.fcm), target: expoRecipients, warnings: checks.warnings)
+    }
+}
+
+extension JSONValue {
+    /// True if a framework received the message on an Apple device: `data` then has the keys that were next to `aps`
+    /// (flutterfire, FLTFirebaseMessagingPlugin.m, and react-native-firebase, RNFBMessagingSerializer.m,
+    /// `remoteMessageUserInfoToDict`).
+    var isFromAppleDevice: Bool {
+        let block = self["notification"]
+        return block?["apple"]?.isObject == true || block?["ios"]?.isObject == true
+            || self["contentAvailable"]?.bool == true || self["mutableContent"]?.bool == true
     }
 }
 

@@ -97,7 +97,6 @@ extension PushNotification {
     /// Reads the blocks of an HTTP v1 message: Android's before the common one before Apple's and the web's.
     mutating func readMessage(_ payload: borrowing PlatformPayload) {
         let message = payload.message
-        isForAppleThroughFCM = payload.fields.isForApple
         readBlocks(payload.notifications, in: payload.parser)
         if payload.notifications.isEmpty { readAPS(payload.aps, in: payload.parser) }
         if !hasMedia(.attachment) { addMedia(message["apns"]?["fcm_options"]?["image"], as: .attachment, kind: .image) }

@@ -7,6 +7,7 @@ enum PlainReading {
     static func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         let parser = payload.parser
         notification.platform = payload.platform
+        notification.isForAppleThroughFCM = payload.isForAppleThroughFCM
         notification.warnings = payload.warnings
         notification.target = target(payload.target)
         switch payload.envelope {

@@ -90,7 +90,7 @@ extension PushNotification {
         let alert = parser.object(payload["alert"])
         if let alert {
             readAndroid(JSONObject(alert), in: parser)
-        } else if payload.platform == .fcm, let text = payload["alert"] {
+        } else if devices == .fcm, let text = payload["alert"] {
             warn("mce.alert-not-an-object", "The alert is not the JSON text of an object.", at: text, in: parser)
         }
         readApple(payload)
