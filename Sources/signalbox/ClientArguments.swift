@@ -26,6 +26,9 @@ struct OperatorOptions: ParsableArguments {
             valueName: "reference"))
     var adminToken: String?
 
+    /// Rejects a token itself. ArgumentParser would repeat a text that a transformation rejects.
+    func validate() throws { try checkUsage { try CommandToken.check(adminToken, option: "--admin-token") } }
+
     /// Throws for a token that cannot be read.
     func connection() throws -> GatewayConnection {
         try gateway.connection(

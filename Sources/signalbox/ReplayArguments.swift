@@ -96,8 +96,9 @@ struct UploadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("With --to: maximum number of concurrent requests (default: 8).", valueName: "count"))
     var connections: Int?
 
-    /// Rejects options that need `--to`, and addresses with credentials.
+    /// Rejects a token itself, options that need `--to`, and addresses with credentials.
     func validate() throws {
+        try checkUsage { try CommandToken.check(token, option: "--token") }
         let mistake = UploadArguments(to: to, token: token, connections: connections).mistake
         if let mistake { throw ValidationError(mistake) }
     }

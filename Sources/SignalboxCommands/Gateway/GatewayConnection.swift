@@ -95,9 +95,12 @@ package enum GatewayURL {
 
 /// A token that a command sends. It never comes from the command line, which other users of the machine can see.
 package enum CommandToken {
-    /// The sentence for an option whose text is not a reference.
-    static func mistake(of option: String) -> String {
-        "\(option): a token on the command line is visible to other users; write a reference, env:NAME or file:PATH."
+    /// Throws for a text that is not a reference, without repeating it. Nil, an option that is not given, is none.
+    package static func check(_ text: String?, option: String) throws(CommandFailure) {
+        guard let text, SecretReference(text) == nil else { return }
+        throw .refused(
+            "\(option): a token on the command line is visible to other users; "
+                + "write a reference, env:NAME or file:PATH.")
     }
 
     /// The secret that a reference names; without a reference, the token of the environment's variable; nil if neither
@@ -108,8 +111,8 @@ package enum CommandToken {
     ) throws(CommandFailure) -> String? {
         let environment = environment ?? ProcessInfo.processInfo.environment
         let implied = variable.flatMap { environment[$0, default: ""].isEmpty ? nil : "env:" + $0 }
-        guard let text = text ?? implied else { return nil }
-        guard let reference = SecretReference(text) else { throw .refused(mistake(of: option)) }
+        try check(text, option: option)
+        guard let text = text ?? implied, let reference = SecretReference(text) else { return nil }
         do throws(UnresolvedSecret) {
             return try reference.resolve(environment: environment)
         } catch {

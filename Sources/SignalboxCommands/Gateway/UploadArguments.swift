@@ -1,4 +1,3 @@
-import SignalboxConfig
 import SignalboxGateway
 
 /// The arguments of `signalbox replay --to`.
@@ -14,10 +13,9 @@ package struct UploadArguments: Sendable {
         (self.address, self.token, self.connections) = (address, token, connections)
     }
 
-    /// Why the arguments cannot be used; nil if they can. Does not repeat a token, or an address that may contain a
-    /// secret.
+    /// Why the arguments cannot be used; nil if they can. ``CommandToken/check(_:option:)`` checks the token. Does not
+    /// repeat an address that may contain a secret.
     package var mistake: String? {
-        if let token, SecretReference(token) == nil { return CommandToken.mistake(of: "--token") }
         if let connections, !(1...256).contains(connections) {
             return "Invalid --connections \(connections): use 1 to 256."
         }

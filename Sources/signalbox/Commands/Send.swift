@@ -34,6 +34,7 @@ struct Send: AsyncParsableCommand {
     func validate() throws {
         if vendor == nil, !list { throw ValidationError("Name a vendor, or use --list.") }
         guard (1...10_000).contains(count) else { throw ValidationError("Invalid --count \(count): use 1 to 10000.") }
+        try checkUsage { try CommandToken.check(token, option: "--token") }
     }
 
     /// Exits with 1 for a payload that the gateway rejects, with 2 for a gateway that cannot be reached.
