@@ -2,8 +2,8 @@
 ///
 /// A clock that was wrong leaves times that do not grow with the numbers. So the search adds ``slack`` on both sides.
 /// If the clock was wrong by more, it may end at a wrong bound, beyond which there are events of the period. So it
-/// looks beyond the bound at doubling distances, and gives up if it meets one. It can still miss some events, but
-/// fewer than were accepted while the clock was wrong.
+/// looks beyond the bound at doubling distances, and gives up if it meets one. It can still miss a few events, rarely
+/// more than were accepted while the clock was wrong.
 package enum AcceptanceSearch {
     /// At ten million events a month, 28,000 events on each side. In milliseconds.
     private static let slack = 7_200_000

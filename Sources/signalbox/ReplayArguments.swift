@@ -96,9 +96,12 @@ struct UploadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("With --to: maximum number of concurrent requests (default: 8).", valueName: "count"))
     var connections: Int?
 
-    /// Rejects a token itself, options that need `--to`, and addresses with credentials.
+    /// Rejects a token itself, an invalid address, and options that need `--to`.
     func validate() throws {
-        try checkUsage { try CommandToken.check(token, option: "--token") }
+        try checkUsage {
+            try CommandToken.check(token, option: "--token")
+            if let to { _ = try GatewayURL.read(to, [:]) }
+        }
         let mistake = UploadArguments(to: to, token: token, connections: connections).mistake
         if let mistake { throw ValidationError(mistake) }
     }

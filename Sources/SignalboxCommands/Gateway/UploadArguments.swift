@@ -1,5 +1,3 @@
-import SignalboxGateway
-
 /// The arguments of `signalbox replay --to`.
 package struct UploadArguments: Sendable {
     /// The argument `--to`. The other arguments require it.
@@ -13,18 +11,14 @@ package struct UploadArguments: Sendable {
         (self.address, self.token, self.connections) = (address, token, connections)
     }
 
-    /// Why the arguments cannot be used; nil if they can. ``CommandToken/check(_:option:)`` checks the token. Does not
-    /// repeat an address that may contain a secret.
+    /// Why the arguments cannot be used together; nil if they can. ``CommandToken/check(_:option:)`` checks the token,
+    /// ``GatewayURL/read(_:_:)`` the address.
     package var mistake: String? {
         if let connections, !(1...256).contains(connections) {
             return "Invalid --connections \(connections): use 1 to 256."
         }
-        guard let address else {
-            if token != nil { return "--token requires --to." }
-            return connections == nil ? nil : "--connections requires --to."
-        }
-        guard GatewayAddress(address, source: nil) == nil else { return nil }
-        return "Invalid gateway address \(address.contains { "@?".contains($0) } ? "in --to" : address): "
-            + "write it as http://127.0.0.1:8080, without a user, a query or a fragment."
+        guard address == nil else { return nil }
+        if token != nil { return "--token requires --to." }
+        return connections == nil ? nil : "--connections requires --to."
     }
 }

@@ -1,4 +1,3 @@
-import SignalboxNotification
 import SignalboxStore
 
 /// The rate of a lane's attempts: its own, or its part of one that several processes share. Pure: the caller passes the

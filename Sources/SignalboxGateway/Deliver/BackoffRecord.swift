@@ -1,4 +1,3 @@
-import SignalboxNotification
 import SignalboxStore
 
 /// Decides when a lane records a change of its backoff, so that the record in the queue matches the lane's state.

@@ -1,4 +1,3 @@
-import SignalboxNotification
 import SignalboxStore
 import Synchronization
 

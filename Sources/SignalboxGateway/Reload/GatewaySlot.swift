@@ -1,5 +1,4 @@
 import ServiceLifecycle
-import SignalboxNotification
 import Synchronization
 
 /// The gateway of a process: the real one, or a stand-in while its database cannot be reached. A class because the

@@ -26,7 +26,7 @@ extension PostgresStore {
         }
     }
 
-    /// The lanes of this node follow after the commit, those of others at their next look. A resumed destination loses
+    /// The lanes of this node follow after the commit, those of others at their next poll. A resumed destination loses
     /// its withheld permission too, and the backoffs of all nodes end now. A row without a state has the time of the
     /// last resume, by which nodes notice it. Durable when it returns. The time of the status is that of the
     /// transaction, even for a repeated pause.
@@ -53,9 +53,9 @@ extension PostgresStore {
         }
         changeStatuses { lanes in
             guard state == nil else { return lanes.deactivate(destination, until: until) }
-            // Rounded as in the table: the next look would otherwise apply it again, and end a newer backoff.
+            // Rounded as in the table: the next poll would otherwise apply it again, and end a newer backoff.
             resumes.withLock { $0?[destination] = Date(milliseconds: now.milliseconds) }
-            // As in the table: until the next look, the lane would otherwise begin the backoff again.
+            // As in the table: until the next poll, the lane would otherwise begin the backoff again.
             othersBackoffs.withLock { _ = $0[destination]?.end(at: now) }
             lanes.permit(by: destination)
             lanes.activate(destination)

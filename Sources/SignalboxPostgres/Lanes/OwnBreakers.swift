@@ -9,7 +9,7 @@ final class OwnBreakers: Sendable {
         var recorded: Set<DestinationName> = []
         /// Those that another node removed, until their lanes know it.
         var removed: Set<DestinationName> = []
-        /// Counts changes: a look that began before one of them may not know it.
+        /// Counts changes: a poll that began before one of them may not know it.
         var changes = 0
     }
 
@@ -24,11 +24,11 @@ final class OwnBreakers: Sendable {
         }
     }
 
-    /// To be read before a look.
+    /// To be read before a poll.
     var changes: Int { state.withLock(\.changes) }
 
-    /// Compares with the records that a look found. Returns the destinations whose record is gone. Returns none if a
-    /// record changed since: the next look compares again.
+    /// Compares with the records that a poll found. Returns the destinations whose record is gone. Returns none if a
+    /// record changed since: the next poll compares again.
     func compare(_ found: Set<DestinationName>, since changes: Int) -> Set<DestinationName> {
         state.withLock { state in
             guard state.changes == changes else { return [] }

@@ -15,20 +15,20 @@ extension PostgresStore {
         let open = lanes.withHandOff { $0.lanes.filter { !$0.value.mayHaveMore }.map(\.key.name).sorted() }
         let incarnation = membership.incarnation
         let node = incarnation?.node ?? 0
-        let look = try await readers.read { connection in
-            try Look(try connection.run(all: Look.statements(open, at: now.milliseconds, besides: node)))
+        let poll = try await readers.read { connection in
+            try Poll(try connection.run(all: Poll.statements(open, at: now.milliseconds, besides: node)))
         }
-        if let incarnation, look.key != incarnation.key { membership.replace(incarnation.node) }
+        if let incarnation, poll.key != incarnation.key { membership.replace(incarnation.node) }
         // First, so that no lane follows a backoff that a resume has ended.
-        follow(look.backoffs, since: epoch)
-        adopt(look.statuses, since: epoch)
-        followResumes(look.statuses.resumes, since: epoch)
-        lanes.wake(ownBreakers.compare(look.ownBreakers, since: breakerChanges))
+        follow(poll.backoffs, since: epoch)
+        adopt(poll.statuses, since: epoch)
+        followResumes(poll.statuses.resumes, since: epoch)
+        lanes.wake(ownBreakers.compare(poll.ownBreakers, since: breakerChanges))
         // Destinations that accept nothing keep nothing in memory: their lanes later read it from the table.
         let idle = lanes.idleDestinations.union(placeless)
         try await giveBack(lanes.withHandOff { $0.takeFresh(of: idle) + $0.takeOverdue(at: now) })
-        wake(look, at: now)
-        if !look.overdue.isEmpty { try await expire(look.overdue) }
+        wake(poll, at: now)
+        if !poll.overdue.isEmpty { try await expire(poll.overdue) }
         for writer in writers.values { writer.resolveLater() }
         try await sweepIfRequested()
         try await lookForInAppChanges()
@@ -36,7 +36,7 @@ extension PostgresStore {
         return try await endPauses()
     }
 
-    /// Wakes the lanes of destinations from which other nodes began or ceased to back off. Leaves them to the next look
+    /// Wakes the lanes of destinations from which other nodes began or ceased to back off. Leaves them to the next poll
     /// if this process changed a destination since `epoch`: its resume ended the backoffs.
     private func follow(_ backoffs: [DestinationName: OthersBackoff], since epoch: Int) {
         let former = statusChanges.withLock { changes in
@@ -68,16 +68,16 @@ extension PostgresStore {
     }
 
     /// Wakes the lanes with something to claim. Other nodes may claim it first.
-    private func wake(_ look: Look, at now: Date) {
-        for (destination, due) in look.loose { hints.note(destination, firstDue: due) }
-        let ready = Set(look.loose.keys).union(look.keyed.filter { rests.isOver($0) })
+    private func wake(_ poll: Poll, at now: Date) {
+        for (destination, due) in poll.loose { hints.note(destination, firstDue: due) }
+        let ready = Set(poll.loose.keys).union(poll.keyed.filter { rests.isOver($0) })
         lanes.withHandOff { handOff in
             for destination in ready { handOff.withLane(destination) { $0.leaveToStore() } }
         }
         lanes.wake(ready)
         lanes.wakeDue(at: now)
-        let former = mediaTurn.withLock { exchange(&$0.seen, with: look.media) }
-        if former != look.media { lanes.wakeDownloads() }
+        let former = mediaTurn.withLock { exchange(&$0.seen, with: poll.media) }
+        if former != poll.media { lanes.wakeDownloads() }
     }
 
     /// Ends free deliveries whose time is over. Each is checked again, because it may have changed since the poll. One
@@ -116,7 +116,7 @@ extension PostgresStore {
 }
 
 /// The results of a poll.
-struct Look: Sendable {
+struct Poll: Sendable {
     /// Open destinations with a due free delivery without an order key, and when the first of these became due.
     var loose: [DestinationName: Date] = [:]
     /// Those with a due free delivery with a key.

@@ -37,7 +37,7 @@ struct StoredStatuses: Sendable {
 }
 
 extension PostgresStore {
-    /// Counts the changes that this process made. A look that began before one of them may not know it.
+    /// Counts the changes that this process made. A poll that began before one of them may not know it.
     var statusEpoch: Int { statusChanges.withLock(\.self) }
 
     /// Changes the destinations in memory, after a commit that changed them.
@@ -48,7 +48,7 @@ extension PostgresStore {
         }
     }
 
-    /// Passes the stored statuses to the lanes, unless this process changed one since `epoch`: the next look then does.
+    /// Passes the stored statuses to the lanes, unless this process changed one since `epoch`: the next poll then does.
     func adopt(_ statuses: StoredStatuses, since epoch: Int) {
         statusChanges.withLock {
             guard $0 == epoch else { return }
@@ -74,7 +74,7 @@ extension PostgresStore {
                 try self.record(action, count: nil, in: transaction)
                 return true
             }
-            // Otherwise another node ended or changed it: the next look shows which.
+            // Otherwise another node ended or changed it: the next poll shows which.
             guard isOver else { continue }
             changeStatuses { $0.endPause(of: destination, at: self.now) }
             resumed.append(destination)
@@ -95,7 +95,7 @@ extension PostgresStore {
                     withheld_since = coalesce(d.withheld_since, excluded.withheld_since)
                 """, [.destination(destination), .text(reason), .time(transaction.now)])
         }
-        // A look that began before the commit does not know it.
+        // A poll that began before the commit does not know it.
         changeStatuses { $0.withhold(by: destination) }
     }
 
@@ -145,7 +145,7 @@ extension PostgresStore {
         ownBreakers.change(destination, isOpen: isOpen)
     }
 
-    /// Removes the records of all nodes and the duty of the probe. Lanes of other nodes notice it at their next look.
+    /// Removes the records of all nodes and the duty of the probe. Lanes of other nodes notice it at their next poll.
     package func endBreakers(of destination: DestinationName) async throws(StoreError) {
         ownBreakers.change(destination, isOpen: false)
         try await writer(.others).write { transaction in

@@ -23,6 +23,6 @@ struct MediaTurn {
     var host = ""
     /// The incarnation that has joined the downloads; nil for none.
     var node: Int64?
-    /// ``Look/media`` of the last tick.
+    /// ``Poll/media`` of the last tick.
     var seen = "0"
 }

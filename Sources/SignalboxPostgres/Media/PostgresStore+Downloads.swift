@@ -61,7 +61,7 @@ extension PostgresStore {
 
     /// Has no effect for a node that has not joined. After a failure, others take over once this node is declared gone.
     package func closeMedia() async throws(StoreError) {
-        let former = mediaTurn.withLock { exchange(&$0.node, with: nil) }
+        let former = mediaTurn.withLock { $0.node.take() }
         guard let former else { return }
         try await writer(.others).write { transaction in
             _ = try transaction.run("DELETE FROM media_nodes WHERE node = $1", [.number(former)])

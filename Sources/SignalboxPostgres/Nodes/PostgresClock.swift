@@ -1,5 +1,4 @@
 import Foundation
-import SignalboxNotification
 import Synchronization
 
 /// The time of the server, known without asking: it is sampled at each heartbeat, and advances by elapsed time between

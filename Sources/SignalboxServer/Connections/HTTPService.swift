@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import SignalboxNotification
 import SignalboxStore
 
 /// An HTTP/1.1 server with the limits of docs/reference/http.md.
@@ -79,11 +80,7 @@ struct HTTPService {
     ) async throws {
         try await withThrowingTaskGroup { group in
             group.addTask {
-                let result = await delayed.result(afterCancellation: Self.hangTime) {
-                    () -> Result<Void, any Error> in
-                    do { return .success(try await server()) } catch { return .failure(error) }
-                }
-                try result?.get()
+                try await delayed.result(afterCancellation: Self.hangTime) { await Result(awaiting: server) }?.get()
             }
             group.addTask {
                 try await gracefulShutdown()

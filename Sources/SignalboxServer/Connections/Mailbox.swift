@@ -1,4 +1,3 @@
-import SignalboxNotification
 import Synchronization
 
 /// Items that other threads hand to an event loop. Items that gather before the loop takes them are taken together,

@@ -15,7 +15,7 @@ struct BrazeConditions {
     mutating func takeUnknown() -> [JSONValue] { exchange(&unknown, with: []) }
 
     /// The value that could not be read since the last call, with a sentence.
-    mutating func takeFault() -> (value: JSONValue, reason: String)? { exchange(&found, with: nil) }
+    mutating func takeFault() -> (value: JSONValue, reason: String)? { found.take() }
 
     /// Records the value, and returns the error to throw.
     mutating func fault(_ reason: String, at value: JSONValue) -> Unreadable {
