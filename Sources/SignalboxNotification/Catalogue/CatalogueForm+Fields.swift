@@ -86,8 +86,8 @@ extension CatalogueForm {
     private mutating func buttons(_ value: JSONValue) -> CatalogueFields.ButtonsField {
         let table: PathTable<CatalogueFields.ButtonsField> = [
             "list": \.list, "needs": \.needs, "id": \.identifier, "title": \.title, "link": \.tap.link,
-            "word": \.tap.word, "arguments": \.tap.arguments, "inputButton": \.inputButton,
-            "placeholder": \.placeholder,
+            "webView": \.tap.webView, "word": \.tap.word, "arguments": \.tap.arguments,
+            "inputButton": \.inputButton, "placeholder": \.placeholder,
         ]
         let others = ["first", "most", "joins", "fixedId", "drops", "types", "links", "options", "textInput"]
         guard var buttons = filled(.init(), from: value, table, and: others) else { return .init() }
