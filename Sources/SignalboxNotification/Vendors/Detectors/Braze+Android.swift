@@ -12,8 +12,8 @@ extension Braze {
         "_ab": .any, "t": .scalar, "a": .scalar, "s": .scalar, "uri": .text, "cid": .scalar, "br_p_id": .scalar,
         "extra": .unchecked(.objectOrText(.anything)), "sd": .text, "ab_bc": .integer, "ab_nc": .scalar,
         "n": .scalar, "ab_use_webview": .scalar, "ab_iu": .text, "ab_iip": .any, "ab_li": .text, "ab_c": .any,
-        "ab_cp": .any, "ab_sync_geos": .any, "br_ffr": .any, "br_br": .any, "ab_push_fetch_test_triggers_key": .any,
-        "appboy_uninstall_tracking": .any,
+        "ab_cp": .any, "ab_sync_geos": .scalar, "br_ffr": .scalar, "br_br": .scalar,
+        "ab_push_fetch_test_triggers_key": .scalar, "appboy_uninstall_tracking": .any,
     ])
 
     /// Keys of Braze inside `extra`, which are not the app's. `readsPicture`: whether the event has the picture of
@@ -34,9 +34,11 @@ extension PushNotification {
         }
         readText(payload)
         let extra = readExtra(payload["extra"], in: parser)
-        // A picture in its own key overrides the older one inside `extra`.
-        let readsPicture = payload["ab_iu"] == nil && extra?["appboy_image_url"]?.isString == true
-        if addMedia(payload["ab_iu"] ?? extra?["appboy_image_url"], as: .attachment, kind: .image) != nil {
+        // A picture in its own key overrides the older one inside `extra`, whose keys ADM has among the others.
+        let isFlat = payload.envelope == .adm
+        let olderPicture = isFlat ? payload["appboy_image_url"] : extra?["appboy_image_url"]
+        let readsPicture = payload["ab_iu"]?.hasText != true && olderPicture?.isString == true
+        if addMedia(readsPicture ? olderPicture : payload["ab_iu"], as: .attachment, kind: .image) != nil {
             vendorKind = payload["ab_iip"] != nil ? "inline-image" : "big-picture"
         }
         addMedia(payload["ab_li"], as: .icon)
@@ -44,16 +46,16 @@ extension PushNotification {
         // The most specific style counts: story, conversation, picture.
         if payload["ab_cp"] != nil { vendorKind = "conversation" }
         if payload["ab_c"] != nil { readStory(slots) }
-        // A request key counts by its presence; its value is ignored.
-        let isTracking = extra?["appboy_uninstall_tracking"] != nil
-        let request = Braze.request(in: payload, of: Braze.androidRequests) { _ in true }
+        // Uninstall tracking counts by the presence of its key, the other requests by its value.
+        let isTracking = (payload["appboy_uninstall_tracking"] ?? extra?["appboy_uninstall_tracking"]) != nil
+        let request = Braze.request(in: payload, of: Braze.androidRequests, where: \.androidFlag)
         readBrazeRequest(isTracking ? Braze.uninstallTracking : request)
         let untapped = readBrazeTap(link: payload["uri"], inWebView: payload["ab_use_webview"]?.androidFlag == true)
         readButtons(slots, in: parser)
         fillCustom(
             from: payload, except: Braze.androidKeys,
             adding: [
-                .members(extra, of: "extra") { Braze.isOwnInExtra($0, readsPicture: readsPicture) },
+                .members(extra, of: "extra") { Braze.isOwnInExtra($0, readsPicture: readsPicture && !isFlat) },
                 .member("uri", untapped, of: "braze"),
             ], isConsumed: { slots.isConsumed($0) })
     }

@@ -135,10 +135,10 @@ extension Braze {
         ("ab_push_fetch_test_triggers_key", "test-in-app-message"),
     ]
 
-    /// The same on Android (braze-android-sdk, constant values).
+    /// The same on Android, without uninstall tracking (braze-android-sdk, constant values and
+    /// BrazeNotificationUtils.kt).
     static let androidRequests: [(key: StaticString, name: String)] = [
-        ("appboy_uninstall_tracking", uninstallTracking), ("ab_sync_geos", "geofence-sync"),
-        ("br_ffr", "feature-flag-refresh"), ("br_br", "banner-refresh"),
+        ("ab_sync_geos", "geofence-sync"), ("br_ffr", "feature-flag-refresh"), ("br_br", "banner-refresh"),
         ("ab_push_fetch_test_triggers_key", "test-in-app-message"),
     ]
 
