@@ -22,6 +22,19 @@ extension MCE {
         }
     }
 
+    /// The value of an action. Android's plug-in has the minutes of a snooze under `time`. On Apple devices, React
+    /// Native's plug-ins have them, and the addresses of passes and web views, in an object
+    /// (go-acoustic/Acoustic-Mobile-Push-React-Native @a2aae74, RNAcousticMobilePushSnooze.m,
+    /// RNAcousticMobilePushWallet.m, RNAcousticMobilePushDisplayWeb.m).
+    fileprivate static func value(of action: JSONObject, _ type: Action.ActionType) -> JSONValue? {
+        let value = action["value"]
+        switch type {
+        case .snooze: return value?["time"] ?? value ?? action["time"]
+        case .passbook, .webView: return value?["url"] ?? value
+        default: return value
+        }
+    }
+
     /// The values that the SDK passes to the action's handler besides type and value: a calendar's dates, an e-mail's
     /// parts. `consumed`: the value of the action. `isButton`: whether the name is the title of a button.
     fileprivate static func arguments(
@@ -32,7 +45,7 @@ extension MCE {
             guard !isOption(key) else { return }
             if key.equals("type"), value.hasText || value.isNull { return }
             if key.equals("name"), isButton && value.hasScalarText || value.isNull { return }
-            if let consumed, value.isSamePlace(as: consumed), consumed.hasScalarText { return }
+            if let consumed, isOnly(consumed, in: value), consumed.hasScalarText { return }
             if writer.isEmpty { writer.beginObject() }
             writer.key(utf8: key)
             writer.value(value)
@@ -40,6 +53,13 @@ extension MCE {
         guard !writer.isEmpty else { return nil }
         writer.endObject()
         return JSONText(writer)
+    }
+
+    /// Whether a value is `consumed`, or an object with no other member.
+    private static func isOnly(_ consumed: JSONValue, in value: JSONValue) -> Bool {
+        if value.isSamePlace(as: consumed) { return true }
+        guard value.contains(consumed) else { return false }
+        return value.members.allSatisfy { $0.value.isSamePlace(as: consumed) }
     }
 
     /// Keys of a button's options.
@@ -65,7 +85,7 @@ extension PushNotification {
         let type = MCE.type(word)
         warnOfValue(action, type, in: parser)
         warnOfOtherPlatform(action, type, in: parser)
-        let value = type == .snooze ? action["value"] ?? action["time"] : action["value"]
+        let value = MCE.value(of: action, type)
         let arguments = MCE.arguments(of: action, except: value, isButton: isButton)
         if type == .openUrl, let value, var opening = Action.opening(value, vendorType: word) {
             opening.arguments = arguments
@@ -76,7 +96,7 @@ extension PushNotification {
 
     /// Checks the value by the rules of MCE's documentation.
     private mutating func warnOfValue(_ action: JSONObject, _ type: Action.ActionType, in parser: JSONParser) {
-        let value = action["value"]
+        let value = MCE.value(of: action, type)
         switch type {
         case .openUrl, .dial, .passbook, .webView:
             guard let value, value.hasScalarText else {
@@ -93,7 +113,7 @@ extension PushNotification {
             warn("mce.value-not-https", "This type of action opens https addresses only.", at: value, in: parser)
         case .snooze:
             // The documentation writes the minutes as a string. Android has them under `time`, also as a string.
-            guard let value, value.number == nil, value.decimal == nil else { return }
+            guard action["value"] != nil, let value, value.number == nil, value.decimal == nil else { return }
             warn("mce.snooze-not-a-number", "The snooze minutes are not a number.", at: value, in: parser)
         default: return
         }
