@@ -19,32 +19,39 @@ def base64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
+def standard(data: bytes) -> str:
+    """As a2 and apns-http2 encode the parts."""
+    return base64.b64encode(data).decode()
+
+
 class Key:
     def __init__(self, directory: pathlib.Path, name: str):
         self.file = directory / (name + ".pem")
         run("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", str(self.file))
         self.public = run("ec", "-in", str(self.file), "-pubout").decode()
 
-    def der(self, message: bytes) -> bytes:
-        return run("dgst", "-sha256", "-sign", str(self.file), data=message)
+    def der(self, message: bytes, digest="sha256") -> bytes:
+        return run("dgst", "-" + digest, "-sign", str(self.file), data=message)
 
-    def raw(self, message: bytes) -> bytes:
-        """The two numbers of the signature, 32 bytes each."""
-        der = self.der(message)
+    def raw(self, message: bytes, digest="sha256", width=32) -> bytes:
+        """The two numbers of the signature, of `width` bytes each."""
+        der = self.der(message, digest)
         first = 4 + der[3]
-        return b"".join(number[-32:].rjust(32, b"\0") for number in (der[4:first], der[first + 2 :]))
+        return b"".join(number[-32:].rjust(width, b"\0") for number in (der[4:first], der[first + 2 :]))
 
 
 def run(*arguments: str, data: bytes = b"") -> bytes:
     return subprocess.run(["openssl", *arguments], input=data, capture_output=True, check=True).stdout
 
 
-def token(key: Key, *, team="TEAM000001", kid="KEY0000001", issued=NOW - 60, algorithm="ES256", sign=None) -> str:
+def token(
+    key: Key, *, team="TEAM000001", kid="KEY0000001", issued=NOW - 60, algorithm="ES256", sign=None, encode=base64url
+) -> str:
     header = {"alg": algorithm, "kid": kid}
     claims = {"iss": team, "iat": issued}
     parts = [{name: value for name, value in part.items() if value is not None} for part in (header, claims)]
-    text = ".".join(base64url(json.dumps(part).encode()) for part in parts)
-    return text + "." + base64url((sign or key.raw)(text.encode()))
+    text = ".".join(encode(json.dumps(part).encode()) for part in parts)
+    return text + "." + encode((sign or key.raw)(text.encode()))
 
 
 def make() -> dict:
@@ -69,7 +76,13 @@ def make() -> dict:
                 "none, signed": token(first, algorithm="none"),
                 "HS256": token(first, algorithm="HS256", sign=lambda text: text[:32]),
                 "DER": token(first, sign=first.der),
+                "standard Base64": token(first, sign=first.der, encode=standard),
+                "ES512": token(first, algorithm="ES512", sign=lambda text: first.raw(text, "sha512", 66)),
+                "ES512, SHA-256": token(first, algorithm="ES512", sign=lambda text: first.raw(text, width=66)),
+                "ES512, short": token(first, algorithm="ES512", sign=lambda text: first.raw(text, "sha512")),
+                "short": token(first, sign=lambda text: first.raw(text)[1:]),
                 "foreign": token(foreign),
+                "foreign, DER": token(foreign, sign=foreign.der),
                 "expired, foreign": token(foreign, issued=NOW - 61 * 60),
                 "unknown key": token(foreign, kid="KEY0000009"),
                 "unknown team": token(first, team="TEAM000009"),

@@ -14,17 +14,41 @@ package struct JSONWebToken: Sendable, Equatable {
     /// The part of the text that the signature covers.
     package let signedBytes: [UInt8]
 
-    /// Nil unless the text is three parts of base64url without padding. A part may be empty.
-    package init?(_ text: some Collection<UInt8>) {
+    /// The encodings of the parts that a reader accepts.
+    package enum Encoding: Sendable {
+        /// base64url without padding (RFC 7515, 2).
+        case base64URL
+        /// Also the standard alphabet of Base64, and padding.
+        case anyBase64
+    }
+
+    /// Nil unless the text is three parts in one of the encodings. A part may be empty.
+    package init?(_ text: some Collection<UInt8>, in encoding: Encoding = .base64URL) {
         guard text.count <= Self.largest else { return nil }
         let text = Array(text)
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = base64URL(parts[0]), let claims = base64URL(parts[1]),
-            let signature = base64URL(parts[2])
+        func decode(_ part: ArraySlice<UInt8>) -> [UInt8]? {
+            base64URL(encoding == .anyBase64 ? asBase64URL(part) : part)
+        }
+        guard parts.count == 3, let header = decode(parts[0]), let claims = decode(parts[1]),
+            let signature = decode(parts[2])
         else { return nil }
         (self.header, self.claims, self.signature) = (header, claims, signature)
         signedBytes = Array(text[..<parts[1].endIndex])
     }
+}
+
+/// Base64 in either alphabet as base64url without padding. Padding that is malformed stays.
+private func asBase64URL(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let padding = text.count % 4 == 0 ? text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count : 0
+    return ArraySlice(
+        text.dropLast(padding).map { character in
+            switch character {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: character
+            }
+        })
 }
 
 /// Decodes base64url without padding (RFC 4648, 5). Nil for other text. Ignores the unused bits of the last character.

@@ -38,6 +38,22 @@ import Testing
     ])
     func rejectsOtherTexts(_ text: String) { #expect(JSONWebToken(text.utf8) == nil) }
 
+    @Test func decodesBothAlphabetsAndPaddingIfAllowed() {
+        for (text, bytes) in [
+            ("AA==", [0]), ("AAA=", [0, 0]), ("AA", [0]), ("AAAA", [0, 0, 0]), ("+/+/", [251, 255, 191]),
+            ("-_-_", [251, 255, 191]), ("+_8=", [251, 255]),
+        ] as [(String, [UInt8])] {
+            let token = JSONWebToken("\(text).\(text).\(text)".utf8, in: .anyBase64)
+            #expect(token?.header == bytes && token?.claims == bytes && token?.signature == bytes, "\(text)")
+            #expect(token?.signedBytes == Array("\(text).\(text)".utf8))
+        }
+    }
+
+    @Test(arguments: ["A===", "====", "AA=", "AAA==", "=AAA", "A=AA", "AAAAA", "AAAA=", "AA==AA", "A A="])
+    func rejectsOtherPadding(_ text: String) {
+        #expect(JSONWebToken("\(text).AA.AA".utf8, in: .anyBase64) == nil)
+    }
+
     @Test func rejectsALongText() {
         #expect(JSONWebToken((String(repeating: "A", count: 8 * 1024) + "..").utf8) == nil)
     }
@@ -54,6 +70,22 @@ import Testing
         }
         let constants = [0, 255].map { [UInt8](repeating: $0, count: 64) }
         for other in constants + [[], token.signature.dropLast(), token.signature + [0]] {
+            #expect(!key.isValid(other, for: token.signedBytes))
+        }
+    }
+
+    @Test func verifiesDER() throws {
+        let token = try #require(JSONWebToken(Self.text.utf8))
+        let key = try #require(ES256PublicKey(pem: Array(Self.key.utf8)))
+        let (first, second) = (Array(token.signature.prefix(32)), Array(token.signature.suffix(32)))
+        // Only the second number begins with a set bit.
+        let der: [UInt8] = [0x30, 69, 2, 32] + first + [2, 33, 0] + second
+        #expect(key.isValid(der, for: token.signedBytes))
+        #expect(!key.isValid(der, for: token.signedBytes + [0]))
+        let negative: [UInt8] = [0x30, 68, 2, 32] + first + [2, 32] + second
+        let long: [UInt8] = [0x30, 0x81, 69] + Array(der.dropFirst(2))
+        let zero: [UInt8] = [0x30, 6, 2, 1, 0, 2, 1, 0]
+        for other in [negative, long, zero, der + [0], Array(der.dropLast()), [0x30, 0]] {
             #expect(!key.isValid(other, for: token.signedBytes))
         }
     }

@@ -21,8 +21,10 @@ import Testing
         ("valid", "200"), ("float", "200"), ("string", "200"), ("59 minutes", "200"), ("4 minutes ahead", "200"),
         ("61 minutes", "403 ExpiredProviderToken"), ("6 minutes ahead", "403 InvalidProviderToken"),
         ("none", "403 InvalidProviderToken"), ("none, signed", "403 InvalidProviderToken"),
-        ("HS256", "403 InvalidProviderToken"), ("DER", "403 InvalidProviderToken"),
+        ("HS256", "403 InvalidProviderToken"), ("DER", "200"), ("standard Base64", "200"),
         ("foreign", "403 InvalidProviderToken"), ("expired, foreign", "403 InvalidProviderToken"),
+        ("foreign, DER", "403 InvalidProviderToken"), ("short", "403 InvalidProviderToken"), ("ES512", "200"),
+        ("ES512, SHA-256", "403 InvalidProviderToken"), ("ES512, short", "403 InvalidProviderToken"),
         ("unknown key", "403 InvalidProviderToken"), ("unknown team", "403 InvalidProviderToken"),
         ("no kid", "403 InvalidProviderToken"), ("no iss", "403 InvalidProviderToken"),
         ("no iat", "403 InvalidProviderToken"), ("iat true", "403 InvalidProviderToken"),
@@ -40,7 +42,10 @@ import Testing
     /// The answer does not tell the fault; the log and the capture do.
     @Test(arguments: [
         ("HS256", "alg is HS256, not ES256"), ("none", "alg is none, not ES256"),
-        ("DER", "the signature is not 64 bytes long: it is DER, not the two numbers of a JWT"),
+        ("short", "the signature is neither 64 bytes long nor DER"),
+        ("ES512, short", "the signature is neither 132 bytes long nor DER"),
+        ("ES512, SHA-256", "the signature does not match key KEY0000001"),
+        ("foreign, DER", "the signature does not match key KEY0000001"),
         ("no kid", "the header has no kid"), ("no iss", "the claims have no iss"),
         ("no iat", "iat is not a number of seconds"), ("6 minutes ahead", "iat is in the future"),
         ("unknown key", "no key KEY"), ("foreign", "the signature does not match key KEY0000001"),
@@ -202,8 +207,8 @@ import Testing
     /// Everything but the signature: the sender's own mistakes show before Apple finds them.
     @Test(arguments: [
         ("valid", "200"), ("foreign", "200"), ("unknown key", "200"), ("61 minutes", "403 ExpiredProviderToken"),
-        ("none", "403 InvalidProviderToken"), ("DER", "403 InvalidProviderToken"),
-        ("no kid", "403 InvalidProviderToken"),
+        ("none", "403 InvalidProviderToken"), ("DER", "200"), ("standard Base64", "200"),
+        ("short", "403 InvalidProviderToken"), ("no kid", "403 InvalidProviderToken"),
     ])
     func readsATokenWithoutSources(_ name: String, _ answer: String) async throws {
         try await APNsBench.run { bench async throws in

@@ -9,6 +9,9 @@ import Synchronization
 /// that sends the same token with each push costs one verification.
 /// Source: developer.apple.com, "Establishing a token-based connection to APNs"
 ///
+/// Like Apple, accepts what widely used senders make of a JWT: a signature in DER (pushy, apnotic), parts in the
+/// standard alphabet of Base64 with padding (a2, apns-http2), and ES512 with the key of ES256 (pushok).
+///
 /// A class because all requests of a config share the memory.
 final class APNsTokens: Sendable {
     /// The claims of a valid token.
@@ -86,8 +89,9 @@ final class APNsTokens: Sendable {
     /// Nil for a token that is not valid, regardless of its age.
     private func read(_ text: [UInt8]) -> Claims? {
         // The algorithm first: no other one may be applied to the key (RFC 8725, 3.1).
-        guard let token = JSONWebToken(text), let header = token.readHeader(), header.algorithm == "ES256",
-            token.signature.count == 64, let key = header.keyID, !key.isEmpty
+        guard let token = JSONWebToken(text, in: .anyBase64), let header = token.readHeader(),
+            let algorithm = ES256PublicKey.Algorithm(rawValue: header.algorithm),
+            ES256PublicKey.hasForm(token.signature, of: algorithm), let key = header.keyID, !key.isEmpty
         else { return nil }
         let claims = token.readClaims { claims -> (team: String, issuedAt: Double)? in
             guard let team = claims["iss"]?.string, !team.isEmpty, let time = Self.time(claims["iat"]) else {
@@ -102,7 +106,7 @@ final class APNsTokens: Sendable {
         let known = senders.keys.first { $0.team == claims.team && $0.id == key }
         // An unknown key takes as long as a wrong signature.
         guard let tried = known ?? senders.keys.first,
-            tried.publicKey.isValid(token.signature, for: token.signedBytes), let known
+            tried.publicKey.isValid(token.signature, for: token.signedBytes, by: algorithm), let known
         else { return nil }
         return Claims(team: claims.team, key: key, issuedAt: claims.issuedAt, source: known.source)
     }
@@ -151,11 +155,14 @@ extension APNsTokens {
         let parts = authorization.split(separator: " ", maxSplits: 1)
         guard parts.first?.lowercased() == "bearer" else { return "the scheme is not bearer" }
         let text = Array((parts.count > 1 ? parts[1] : "").utf8.drop { $0 == UInt8(ascii: " ") })
-        guard let token = JSONWebToken(text), let header = token.readHeader() else { return "the token is not a JWT" }
-        guard header.algorithm == "ES256" else { return "alg is \(Self.word(header.algorithm)), not ES256" }
-        guard token.signature.count == 64 else {
-            let isDER = token.signature.first == 0x30
-            return "the signature is not 64 bytes long" + (isDER ? ": it is DER, not the two numbers of a JWT" : "")
+        guard let token = JSONWebToken(text, in: .anyBase64), let header = token.readHeader() else {
+            return "the token is not a JWT"
+        }
+        guard let algorithm = ES256PublicKey.Algorithm(rawValue: header.algorithm) else {
+            return "alg is \(Self.word(header.algorithm)), not ES256"
+        }
+        guard ES256PublicKey.hasForm(token.signature, of: algorithm) else {
+            return "the signature is neither \(algorithm.length) bytes long nor DER"
         }
         guard let key = header.keyID, !key.isEmpty else { return "the header has no kid" }
         return detail(of: token, digest: sha256(text), key: key)

@@ -136,7 +136,7 @@ struct PushForwarding: Sendable {
     /// Apple does that.
     private static func credential(_ authorization: String, _ provider: ForwardedPush.Provider) -> [UInt8] {
         let text = authorization.split(separator: " ", maxSplits: 1).last ?? ""
-        if provider == .apns, let token = JSONWebToken(Array(text.utf8)),
+        if provider == .apns, let token = JSONWebToken(Array(text.utf8), in: .anyBase64),
             let team = token.readClaims({ $0["iss"]?.string }), let key = token.readHeader()?.keyID
         {
             return Array("\(team)\0\(key)".utf8)
