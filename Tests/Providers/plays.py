@@ -248,6 +248,20 @@ def cancels(port, authority):
     report(answers=connection.answers(1))
 
 
+def late_resets(port, authority):
+    """Each stream is reset after its response, as libcurl 7.88 does. Later requests are answered."""
+    connection = Connection(port, authority)
+    connection.settle()
+    for first in range(1, 6001, 200):
+        streams = range(first, first + 200, 2)
+        for stream in streams:
+            connection.request(stream, "/ok", b"{}")
+        connection.answers(len(streams))
+        connection.socket.sendall(b"".join(frame(3, 0, stream, struct.pack(">I", 5)) for stream in streams))
+    connection.request(6001, "/ok", b"{}")
+    report(answers=connection.answers(1))
+
+
 def rapid_reset(port, authority):
     """Requests that are cancelled at once. Their frames are made first, so that they arrive as fast as an attack."""
     connection = Connection(port, authority)

@@ -229,6 +229,11 @@ struct ProviderListenerTests {
         #expect(results == [#"{"601":[200,""]}"#])
     }
 
+    @Test func manyResetsAfterTheResponseAreHarmless() async throws {
+        let results = try await TestListener.run { try await $0.play("late_resets").texts("answers") }
+        #expect(results == [#"{"6001":[200,""]}"#])
+    }
+
     /// An attack ends its own connection only; another client is served.
     @Test(arguments: [
         "rapid_reset", "pings", "settings_flood", "priorities", "window_updates", "unknown_frames", "empty_data",

@@ -81,6 +81,17 @@ struct ProviderValuesTests {
         #expect(!meter(Array(repeating: request, count: 5000).flatMap { $0 }).accepted.contains(false))
     }
 
+    @Test func responsesEarnResets() {
+        var meter = FrameMeter(preface: 0)
+        let reset = frame(3, payload: 4)
+        let accepted = (0..<20_000).map { _ in
+            meter.answered()
+            return meter.receive(reset, at: start)
+        }
+        #expect(!accepted.contains(false))
+        #expect((0...2000).map { _ in meter.receive(reset, at: start) }.firstIndex(of: false) == 2000)
+    }
+
     @Test func resetsAreForgottenAfterAPeriod() {
         let frames = Array(repeating: frame(3, payload: 4), count: 20_000)
         let times = frames.indices.map { start + .seconds(Int64($0 / 2000 * 31)) }

@@ -9,7 +9,8 @@ struct FrameMeter {
         var windowUpdates = 1000
         /// Frames of unknown types.
         var unknown = 1000
-        /// RST_STREAM frames in ``period``. A client whose timeout ends a thousand requests at once stays connected.
+        /// RST_STREAM frames in ``period``, and one for each response. A client whose timeout ends a thousand requests
+        /// at once stays connected, and so does libcurl 7.88, which resets each stream after a response without a body.
         var resets = 2000
         /// PING, SETTINGS and PRIORITY frames in ``period``.
         var controls = 200
@@ -68,6 +69,9 @@ struct FrameMeter {
         return true
     }
 
+    /// A request received its response.
+    mutating func answered() { resets.permit() }
+
     /// Whether the last frame that began is DATA. Its bytes have the deadline of their body.
     private var isData = false
 
@@ -109,5 +113,8 @@ struct FrameMeter {
             frames += 1
             return frames
         }
+
+        /// Permits a further frame in the present period.
+        mutating func permit() { frames -= 1 }
     }
 }

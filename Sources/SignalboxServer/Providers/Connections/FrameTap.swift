@@ -38,6 +38,9 @@ final class FrameTap: ChannelDuplexHandler {
     /// Whether the client owes the end of a frame or header block; see ``FrameMeter/isIncomplete``.
     var isIncomplete: Bool { incompleteSince != nil }
 
+    /// The library receives the response to a request; see ``FrameMeter/Allowance/resets``.
+    func answered() { meter.answered() }
+
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
