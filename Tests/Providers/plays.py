@@ -192,6 +192,23 @@ def cut(port, authority):
         report(answer=answer.decode())
 
 
+def torn(port, authority):
+    """Whether TLS ends before a connection that is cut, over HTTP/2 and HTTP/1.1."""
+    for is_http2 in (True, False):
+        connection = Connection(port, authority, begin=is_http2)
+        connection.socket.suppress_ragged_eofs = False
+        if is_http2:
+            connection.request(1, "/cut", b"{}")
+        else:
+            connection.socket.sendall(b"POST /cut HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}")
+        try:
+            while connection.socket.recv(4096):
+                pass
+            report(ended=True)
+        except (ssl.SSLError, ConnectionError):
+            report(ended=False)
+
+
 def stop(port, authority):
     """The server stops with requests in progress. The first line asks for the stop."""
     connection = Connection(port, authority)

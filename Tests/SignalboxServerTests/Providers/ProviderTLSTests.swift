@@ -67,6 +67,14 @@ struct ProviderTLSTests {
         }
     }
 
+    /// A client that waits for the end of TCP would notice the end of TLS late.
+    @Test func cutsAConnectionWithoutTheEndOfTLS() async throws {
+        try await Self.run { listener, authority, _ in
+            let results = try await listener.play("torn", authority: authority)
+            #expect(results.map { $0["ended"] as? Bool } == [false, false])
+        }
+    }
+
     @Test func speaksHTTP1WithAndWithoutALPN() async throws {
         try await Self.run { listener, authority, _ in
             let answers = try await listener.play("http1", authority: authority)

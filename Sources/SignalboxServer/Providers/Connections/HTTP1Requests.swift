@@ -226,12 +226,12 @@ final class HTTP1Requests: ChannelDuplexHandler {
         }
     }
 
-    /// Writes half of the body and closes the connection.
+    /// Writes half of the body and closes the connection, without ending TLS first.
     private func cut(_ body: [UInt8], _ context: ChannelHandlerContext) {
         isOver = true
         let half = ByteBuffer(bytes: body.prefix(body.count / 2))
         context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(half))), promise: nil)
-        context.close(promise: nil)
+        context.closeAtOnce()
     }
 }
 
