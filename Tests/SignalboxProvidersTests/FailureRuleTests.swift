@@ -237,6 +237,8 @@ import Testing
             #expect(one.status == 200)
             #expect(one.string("/data/0/status") == "ok")
             #expect(one.string("/data/1/details/error") == "DeviceNotRegistered")
+            let message = #""ExpoPushToken[dead]" is not a registered push notification recipient"#
+            #expect(one.string("/data/1/message") == message)
             let all = try await bench.post(path, #"{"to":["ExpoPushToken[a]","ExpoPushToken[down]"],"body":"x"}"#)
             #expect(all.status == 503)
             #expect(all.string("/errors/0/code") == "SERVICE_UNAVAILABLE")

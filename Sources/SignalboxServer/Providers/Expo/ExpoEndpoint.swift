@@ -151,7 +151,7 @@ struct ExpoEndpoint: ProviderEndpoint {
         var rest = answers[...]
         let tickets = messages.all.map { message -> (token: String, result: Result<String, ExpoError>) in
             if let error = message.error { return (message.token, .failure(error)) }
-            return (message.token, rest.popFirst().map { ticket($0) } ?? .failure(.unavailable))
+            return (message.token, rest.popFirst().map { ticket($0, to: message.token) } ?? .failure(.unavailable))
         }
         return .json { json in
             guard messages.isSingle, let ticket = tickets.first else {
@@ -162,12 +162,14 @@ struct ExpoEndpoint: ProviderEndpoint {
         }
     }
 
-    /// The id of the event, or the error in the words of Expo.
-    private static func ticket(_ answer: PushAnswer) -> Result<String, ExpoError> {
+    /// The id of the event, or the error in the words of Expo: Expo's SDK for Ruby finds the recipient in the text of
+    /// `DeviceNotRegistered`.
+    private static func ticket(_ answer: PushAnswer, to token: String) -> Result<String, ExpoError> {
         switch answer {
         case .accepted(let event), .repeated(let event): .success(event)
         case .rejected(let rejection): .failure(.ofTicket("MessageTooBig", rejection.message))
         case .limited: .failure(.rateExceeded)
+        case .injected(let failure) where failure.reason == "DeviceNotRegistered": .failure(.notRegistered(token))
         case .injected(let failure): .failure(ExpoError(failure))
         case .unavailable, .verdict: .failure(.unavailable)
         }
