@@ -103,6 +103,16 @@ import Testing
         #expect(remedy.hasPrefix("raise max_connections or the limit of the role, database or pooler"))
     }
 
+    /// Its address is correct.
+    @Test(arguments: [
+        "FATAL:  the database system is starting up", "FATAL:  the database system is in recovery mode",
+        "FATAL:  the database system is not yet accepting connections", "FATAL:  the database system is shutting down",
+    ])
+    func namesTheServerThatIsNotReady(_ reason: String) {
+        let remedy = PostgresConnection.remedy(for: reason, needsPassword: false)
+        #expect(remedy == "wait until the server accepts connections; its log says what it is doing")
+    }
+
     @Test func namesTheFullDiskOfASessionThatCannotBegin() {
         let remedy = PostgresConnection.remedy(for: "FATAL:  could not write init file", needsPassword: false)
         #expect(remedy == "free space on the disk of the server")

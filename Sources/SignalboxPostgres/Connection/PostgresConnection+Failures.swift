@@ -25,6 +25,10 @@ extension PostgresConnection {
         if ["too many", "connection slots", "more connections"].contains(where: reason.contains) {
             return PostgresFailure.room
         }
+        // It is starting, recovering from a crash, or stopping (SQLSTATE 57P03).
+        if reason.contains("FATAL:  the database system is ") {
+            return "wait until the server accepts connections; its log says what it is doing"
+        }
         if reason.contains("could not write init file") { return "free space on the disk of the server" }
         if reason.contains("pg_hba.conf") {
             let admission = "admit the role in pg_hba.conf"
