@@ -90,6 +90,31 @@ import Testing
         }
     }
 
+    /// After a failover, the former primary may still run, with sessions of the gateway.
+    @Test func aConnectionToANewPrimaryEndsThoseToTheFormerOne() async throws {
+        let primary = try await PostgresServer.start(settings: ["synchronous_standby_names=standby"])
+        let standby = try await primary.startStandby()
+        let hosts = [standby, primary].map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        let target = PostgresTarget(url: "postgres://signalbox@\(hosts)/postgres")
+        let store = try PostgresStore(target)
+        try await store.append([NodeBench.event(1)])
+        let former = try PostgresConnection(target)
+        try await standby.promote()
+        #expect(former.isOpen)
+        let next = try PostgresConnection(target)
+        #expect(!former.isOpen && next.isOpen)
+        // The writers have sessions at the former primary, which does not know the next incarnation.
+        store.membership.replace(try #require(store.membership.incarnation?.node))
+        try await store.append([NodeBench.event(2)])
+        #expect(try next.run("SELECT FROM events").count == 2)
+    }
+
+    @Test func anotherServerBeginsAGeneration() {
+        let reach = PostgresReach()
+        let servers: [Int64?] = [1, 1, nil, 2, 2, 1]
+        #expect(servers.map { reach.adopt(server: $0) } == [0, 0, 0, 1, 1, 2])
+    }
+
     /// Lists that do not match are libpq's to refuse, and one port is for all hosts.
     @Test(arguments: [
         ("postgres://a,b/db", ["host=a port=5432", "host=b port=5432"]),

@@ -67,18 +67,21 @@ extension PostgresConnection {
 
     /// Throws the kind `refused` for a session without the settings of ``PostgresTarget/parameters`` on which events
     /// and their order depend: a pooler may ignore them. A schema that does not exist is left to the first statement
-    /// about a table. One round trip.
-    func checkSettings(_ target: PostgresTarget) throws(PostgresFailure) {
+    /// about a table. Returns when the server started, for ``PostgresReach/adopt(server:)``; nil for a standby. One
+    /// round trip.
+    func checkSettings(_ target: PostgresTarget) throws(PostgresFailure) -> Int64? {
         let row = try run(
             """
             SELECT current_schema()::text, current_setting('synchronous_commit'),
-                current_setting('default_transaction_isolation')
+                current_setting('default_transaction_isolation'), CASE WHEN NOT pg_is_in_recovery()
+                THEN (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint END
             """
         ).first
-        let (current, durability, isolation): (String?, String, String)
+        let (current, durability, isolation, start): (String?, String, String, Int64?)
         do throws(DamagedValue) {
             guard let row else { throw DamagedValue("it sent no settings") }
             (current, durability, isolation) = (try row.optionalText(0), try row.text(1), try row.text(2))
+            start = try row.optionalNumber(3)
         } catch { throw PostgresFailure(kind: .connection, message: "the settings of the session: \(error.reason)") }
         let missing: String
         if let schema = target.schema, let current, current != schema {
@@ -88,7 +91,7 @@ extension PostgresConnection {
         } else if isolation != "read committed" {
             missing = "default_transaction_isolation = 'read committed'"
         } else {
-            return
+            return start
         }
         throw PostgresFailure(
             kind: .refused, message: "\(target.place) ignores the setting \(missing) of the gateway, as poolers do",

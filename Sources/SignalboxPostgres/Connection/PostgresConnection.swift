@@ -46,7 +46,7 @@ final class PostgresConnection: @unchecked Sendable {
     private var isClosed = false
     private let reach: PostgresReach
     /// ``PostgresReach/generation`` when the connection was made.
-    private let generation: Int
+    private var generation: Int
 
     /// Connects to the first host of the target that accepts. Throws a failure of the kind `connection` with libpq's
     /// reasons, without the password. Throws the kind `otherDatabase` when the database at the address is not the one
@@ -57,7 +57,6 @@ final class PostgresConnection: @unchecked Sendable {
     init(_ target: PostgresTarget) throws(PostgresFailure) {
         try target.reach.admit()
         reach = target.reach
-        generation = target.reach.generation
         var reasons: [String] = []
         var needsPassword = false
         var opened: OpaquePointer?
@@ -86,7 +85,7 @@ final class PostgresConnection: @unchecked Sendable {
             target.reach.failed(failure)
             throw failure
         }
-        handle = connection
+        (handle, generation) = (connection, target.reach.generation)
         if let flaw = Self.flaw(of: connection) {
             throw PostgresFailure(kind: .refused, message: "\(target.place) \(flaw.reason)", remedy: flaw.remedy)
         }
@@ -94,7 +93,7 @@ final class PostgresConnection: @unchecked Sendable {
         PQsetNoticeProcessor(connection, { _, _ in }, nil)
         PQenterPipelineMode(connection)
         do throws(PostgresFailure) {
-            try checkSettings(target)
+            generation = reach.adopt(server: try checkSettings(target))
             try check(target)
         } catch {
             target.reach.failed(error)

@@ -120,6 +120,8 @@ extension StoreError {
         case let error as DamagedValue: self = .damaged(path: "in PostgreSQL", reason: error.reason)
         case let error as CommitFailure: self = error.reason
         case is WriterIsTooOld: self = .otherTables(place: "the database", isNewer: true)
+        case is NodeIsGone:
+            self = .unavailable(reason: "other gateways have taken over from this one, which begins anew")
         default: self = .unavailable(reason: "\(type(of: error))")
         }
     }

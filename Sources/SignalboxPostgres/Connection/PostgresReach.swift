@@ -14,6 +14,8 @@ package final class PostgresReach: Sendable {
         var failure: (reason: PostgresFailure, at: ContinuousClock.Instant)?
         /// Called with the reason when the database is gone or the reason changes, and with nil when it is back.
         var report: (@Sendable (String?) -> Void)?
+        /// When the server of the last connection started, which tells it from others; nil before the first one.
+        var server: Int64?
     }
 
     private let state = Mutex(State())
@@ -61,6 +63,19 @@ package final class PostgresReach: Sendable {
     /// connection whose server is read-only. Has no effect if another thread has renewed after it.
     func renew(after generation: Int) {
         _ = renewals.compareExchange(expected: generation, desired: generation + 1, ordering: .acquiringAndReleasing)
+    }
+
+    /// Records the server of a new connection; returns the generation of the connection. When it is another one than
+    /// before, every user of the database connects again: after a failover, a former primary that still runs keeps its
+    /// sessions. It answers with data that no longer change, and commits that it confirms are lost. `server`: when it
+    /// started, in microseconds since 1970; nil for a standby that a pooler reads from, which changes nothing.
+    func adopt(server: Int64?) -> Int {
+        state.withLock { state in
+            guard let server else { return generation }
+            let former = exchange(&state.server, with: server)
+            if former != nil, former != server { renewals.add(1, ordering: .acquiringAndReleasing) }
+            return generation
+        }
     }
 
     /// Records a connection.
