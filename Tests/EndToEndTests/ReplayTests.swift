@@ -164,6 +164,30 @@ import Testing
         }
     }
 
+    /// Both payloads are read at once, long before the second one is due.
+    @Test(arguments: [["--speed", "10", "--time-at", "/at"], ["--rate", "4/s"]])
+    func aPacedEventIsAcceptedWhenItIsDue(pace: [String]) async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"""
+                { "destinations": { "inbox": { "builtin": "inbox" } },
+                  "routes": [ { "name": "everything", "match": {}, "to": ["inbox"] } ] }
+                """#
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let input = [0, 3].map { second in
+                #"{"at":"2026-11-20T10:00:0\#(second)Z","payload":{"aps":{"alert":"x"}}}"# + "\n"
+            }
+            let result = try await binary.run(
+                ["replay", "--json", "--payload-at", "/payload"] + pace, input: Data(input.joined().utf8), in: directory
+            )
+            #expect(result.status == 0, "\(result.errors)")
+            let times = try result.output.split(separator: "\n").map { line in
+                try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])["time"]
+                    as? String
+            }
+            #expect(times.count == 2 && Set(times).count == 2, "\(result.output)")
+        }
+    }
+
     @Test func rejectsALineOfTwentyMegabytes() async throws {
         let line = #"{"aps":{"alert":"x"}}"#
         let long = #"{"aps":{"alert":""# + String(repeating: "y", count: 20 << 20) + #""}}"#

@@ -135,29 +135,38 @@ package struct QueueReplay {
     ) async throws {
         for entry in entries {
             // The counters of failure rules that are saved with a chunk do not count the entries after it.
-            if !chunk.hasRoom(for: entry) { try await commit(&chunk, &pace) }
+            if !chunk.hasRoom(for: entry) { try await commit(&chunk, &pace, of: block) }
             chunk.add(entry, of: block.input)
             if chunk.events.count >= session.room {
-                try await commit(&chunk, &pace)
+                try await commit(&chunk, &pace, of: block)
                 throw ReplayError.limitReached
             }
         }
         chunk.end = block.end
         // A pipe may deliver no further input for a long time. A chunk without events needs no commit.
         if chunk.isLarge || chunk.events.isEmpty || pace.isBounded || !session.hasPlainInputs {
-            try await commit(&chunk, &pace)
+            try await commit(&chunk, &pace, of: block)
         }
     }
 
     /// Waits for the pace, commits a chunk, counts it, and starts the next one. Progress is recorded after the
     /// commit, so a crash can repeat events but not lose them. Repeats have the same ids and are not stored again.
-    /// Throws ``ReplayError/interrupted`` while it waits for the pace; the chunk is then not appended.
-    private func commit(_ chunk: inout QueueChunk, _ pace: inout Pace) async throws {
-        let full = chunk
+    /// Throws ``ReplayError/interrupted`` while it waits for the pace; the chunk is then not appended. `block`: the one
+    /// that has all events of the chunk, if the pace is bounded.
+    private func commit(
+        _ chunk: inout QueueChunk, _ pace: inout Pace, of block: ParallelReading.Block? = nil
+    ) async throws {
+        var full = chunk
         chunk = QueueChunk(pace)
         chunk.failures = full.failures
         if pace.isBounded, !full.events.isEmpty {
             try await session.wait(pace.delay(of: full.events.count, recorded: full.recorded, at: session.elapsed()))
+            // The block may have been read long ago. The time of an event, and its time to live, begin now.
+            if let block {
+                full.replaceEvents { offsets in
+                    ParallelReading.parsers.withParser { recording.events(of: block, at: offsets, with: $0) }
+                }
+            }
         }
         guard case .appended(let repeats) = try await gateway.queue.append(full.events) else {
             preconditionFailure("An append without a request cannot repeat a request.")
@@ -178,6 +187,8 @@ package struct QueueReplay {
 private struct QueueChunk {
     /// In the order of the inputs.
     private(set) var events: [RoutedEvent] = []
+    /// The position of each event in its input.
+    private var offsets: [Int] = []
     /// With the index of the input.
     private(set) var rejections: [(rejection: Rejection, input: Int)] = []
     /// The recorded time of the first event.
@@ -228,9 +239,17 @@ private struct QueueChunk {
             }
             if events.isEmpty { recorded = entry.recorded }
             events.append(routed)
+            offsets.append(entry.place.offset)
             bytes += routed.event.body.count + (routed.payload?.count ?? 0)
             deliveries += routed.deliveryCount
         }
+    }
+
+    /// Replaces each event by the one that `make` returns for its position, if there is one.
+    mutating func replaceEvents(by make: (Set<Int>) -> [Recording.Entry<RoutedEvent>]) {
+        var made: [Int: RoutedEvent] = [:]
+        for entry in make(Set(offsets)) { made[entry.place.offset] = try? entry.value.get() }
+        for (index, offset) in offsets.enumerated() { events[index] = made[offset] ?? events[index] }
     }
 
     /// True for an event without a time.

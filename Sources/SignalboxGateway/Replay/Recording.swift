@@ -67,12 +67,15 @@ struct Recording: Sendable {
 
     /// The selected events with their deliveries, and the rejections, in the order of the input. The events are
     /// complete with their variants and can be appended to a queue. A payload that cannot be read is a rejection,
-    /// because its vendor is unknown. Rejects a payload whose event is too large or too costly to route.
-    func events(of block: ParallelReading.Block, with parser: JSONParser) -> [Entry<RoutedEvent>] {
+    /// because its vendor is unknown. Rejects a payload whose event is too large or too costly to route. `offsets`: the
+    /// positions of the payloads; nil for all payloads of the block. The events are accepted now.
+    func events(
+        of block: ParallelReading.Block, at offsets: Set<Int>? = nil, with parser: JSONParser
+    ) -> [Entry<RoutedEvent>] {
         var entries: [Entry<RoutedEvent>] = []
         var json = JSONWriter()
         eventParsers.withParser { eventParser in
-            forEachPayload(of: block, with: parser) { payload, common, id throws(Rejection) in
+            forEachPayload(of: block, at: offsets, with: parser) { payload, common, id throws(Rejection) in
                 let event = try normalizer.event(payload, in: common, id: id, with: parser, by: &json)
                 guard selection.covers(vendor: event.vendor) else { return true }
                 let routed = try routes.route(
@@ -181,15 +184,18 @@ struct Recording: Sendable {
     }
 
     /// The payloads selected by time, with the envelope and the id of their events. `take` returns false to end the
-    /// block. The id is nil for a run without lasting ids.
+    /// block. The id is nil for a run without lasting ids. `offsets`: only payloads at these positions.
     private func forEachPayload(
-        of block: ParallelReading.Block, with parser: JSONParser,
+        of block: ParallelReading.Block, at offsets: Set<Int>? = nil, with parser: JSONParser,
         _ take: (RecordedPayload, CloudEventEnvelope, EventID?) throws(Rejection) -> Bool,
         rejected: (Rejection) -> Void
     ) {
         let common = normalizer.envelope(of: Reception(from: source, at: Date(), vendor: vendor))
-        block.payloads.forEachPayload(in: envelope, from: block.first, with: parser) { payload throws(Rejection) in
-            wrapped?.examine(payload.text)
+        let (first, last) = (offsets?.min() ?? block.first, offsets?.max() ?? .max)
+        block.payloads.forEachPayload(in: envelope, from: first, with: parser) { payload throws(Rejection) in
+            guard payload.place.offset <= last else { return false }
+            guard offsets?.contains(payload.place.offset) ?? true else { return true }
+            if offsets == nil { wrapped?.examine(payload.text) }
             guard selection.covers(payload.time) else { return true }
             let id = identity?.eventID(input: block.input, offset: payload.place.offset, recorded: payload.time)
             return try take(payload, common, id)
