@@ -7,7 +7,8 @@ import Testing
         #expect(meter.update(bytes: 1000, events: 1, rejected: 0, at: .milliseconds(100_199)) == nil)
         #expect(
             meter.update(bytes: 2_000_000, events: 5000, rejected: 2, at: .seconds(110))
-                == "\r\u{1B}[K[#####---------------] 5000 events, 500/s, 2.0 MB, 2 rejected, 25 %, 30 s left")
+                == "\r\u{1B}[K\u{1B}[?7l[#####---------------] 5000 events, 500/s, 2.0 MB, 2 rejected, 25 %, 30 s left"
+                + "\u{1B}[?7h")
         #expect(meter.update(bytes: 2_000_000, events: 5000, rejected: 2, at: .milliseconds(110_100)) == nil)
         #expect(meter.end == "\r\u{1B}[K")
     }

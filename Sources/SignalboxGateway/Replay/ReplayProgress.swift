@@ -63,7 +63,7 @@ package struct ProgressMeter: Sendable {
         guard now - lastShown >= interval else { return nil }
         lastShown = now
         switch style {
-        case .terminal: return "\r\u{1B}[K" + bar + line(at: now)
+        case .terminal: return "\r\u{1B}[K" + Self.cutting + bar + line(at: now) + Self.wrapping
         case .lines: return "signalbox: " + line(at: now) + "\n"
         }
     }
@@ -95,6 +95,9 @@ package struct ProgressMeter: Sendable {
         }
         return parts.joined(separator: ", ")
     }
+
+    // DECAWM: a terminal cuts the text at its right edge. A text that continues in the next row could not be redrawn.
+    private static let (cutting, wrapping) = ("\u{1B}[?7l", "\u{1B}[?7h")
 
     private static func size(_ bytes: Int) -> String {
         let units = ["B", "kB", "MB", "GB", "TB"]
