@@ -26,6 +26,13 @@ import Testing
                 == .settled([.taken(vendor: "mce", routes: [], warnings: [], isRepeat: true)]))
     }
 
+    @Test func namesTheStatusOfAnotherServer() {
+        for body in ["", "<html>", "{}"] {
+            let sentence = "The server answered 404, but not as a Signalbox gateway does; check the address."
+            #expect(answer(404, body) == .refused(sentence), "\(body)")
+        }
+    }
+
     /// A payload that many routes take has a long receipt.
     @Test func readsLongReceipts() {
         let routes = (0..<2_000).map { "route-with-a-long-name-\($0)" }

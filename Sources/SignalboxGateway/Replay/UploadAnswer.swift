@@ -42,9 +42,12 @@ package enum UploadAnswer: Sendable, Equatable {
         default:
             if count == 1, let rejection = body.rejection {
                 self = .settled([rejection])
-            } else {
-                let sentence = "The gateway answered \(reply.status)\(Self.suffix(body.detail))"
+            } else if let detail = body.detail {
+                let sentence = "The gateway answered \(reply.status)\(Self.suffix(detail))"
                 self = .refused(sentence.hasSuffix("?") ? sentence : sentence + ".")
+            } else {
+                self = .refused(
+                    "The server answered \(reply.status), but not as a Signalbox gateway does; check the address.")
             }
         }
     }
