@@ -166,6 +166,20 @@ import Testing
         }
     }
 
+    @Test func saysWhyTheFileOfRejectionsCannotBeWritten() async throws {
+        try await withTemporaryDirectory { directory in
+            let silent = Diagnostics { _ in }
+            for (path, reason) in [
+                (directory, "Is a directory"), (directory + "/none/rejects", "No such file or directory"),
+            ] {
+                let sentence = "Cannot write \(path): \(reason). Name another file with --rejects."
+                #expect(throws: ReplayError.refused(sentence)) {
+                    _ = try RejectList(path: path, namesInputs: false, diagnostics: silent)
+                }
+            }
+        }
+    }
+
     @Test func callsHandlersOfAnInterruption() {
         let interruption = Interruption()
         let calls = Mutex(0)

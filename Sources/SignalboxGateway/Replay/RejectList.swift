@@ -30,9 +30,11 @@ package struct RejectList: ~Copyable {
 
     /// Cuts a regular file off after `bytes` and continues there; a pipe or a device is used as it comes.
     private static func open(_ path: String, keeping bytes: Int) throws(ReplayError) -> FileHandle {
-        let unwritable = ReplayError.refused("Cannot write \(path). Name another file with --rejects.")
+        func unwritable() -> ReplayError {
+            .refused("Cannot write \(path): \(String(cString: strerror(errno))). Name another file with --rejects.")
+        }
         let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
-        guard descriptor >= 0 else { throw unwritable }
+        guard descriptor >= 0 else { throw unwritable() }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var status = stat()
         // A pipe or a device has no length.
@@ -43,7 +45,7 @@ package struct RejectList: ~Copyable {
             )
         }
         guard ftruncate(descriptor, off_t(bytes)) == 0, lseek(descriptor, 0, SEEK_END) == off_t(bytes) else {
-            throw unwritable
+            throw unwritable()
         }
         return handle
     }
