@@ -152,6 +152,8 @@ import Testing
             (to + ["--token", "pasted"], "a token on the command line is visible"),
             (["--to", "ftp://a"], "Invalid gateway address"),
             (["--rate", "fast"], "Invalid rate"), (["--speed", "fast", "--time-at", "/t"], "Invalid speed"),
+            (["--rate", "0/s"], "a number from 0.001 to 1000000"),
+            (["--speed", "0", "--time-at", "/t"], "a factor from 0.001 to 1000000"),
             (["--limit", "0"], "Invalid --limit 0"), (["--payload-at", "payload"], "Invalid JSON Pointer"),
             (["--since", "soon", "--time-at", "/t"], "Invalid time"),
             (["--filter", "{"], "--filter"), (["--filter", #"{"a":1}"#], "--filter 1:6: /a: a field of a pattern"),

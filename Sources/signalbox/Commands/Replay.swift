@@ -55,14 +55,16 @@ struct Replay: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp("Maximum rate of events, such as 200/s or 60/m.", valueName: "n/s"),
         transform: argument({ ReplayText.rate($0) }) {
-            "Invalid rate \($0): write a number and a unit, such as 200/s, 60/m or 1000/h."
+            "Invalid rate \($0): write a number from 0.001 to 1000000 and a unit, such as 200/s, 60/m or 1000/h."
         })
     var rate: Double?
 
     /// 1 is the recorded pace, so a recording of a day takes a day. Nil: without waits.
     @Option(
         help: ArgumentHelp("Multiple of the recorded pace; needs --time-at.", valueName: "factor"),
-        transform: argument({ ReplayText.speed($0) }) { "Invalid speed \($0): write a factor, such as 1, 10 or 0.5." })
+        transform: argument({ ReplayText.speed($0) }) {
+            "Invalid speed \($0): write a factor from 0.001 to 1000000, such as 1, 10 or 0.5."
+        })
     var speed: Double?
 
     /// Written after events are stored or accepted. A killed run repeats the events since the last write, with the
