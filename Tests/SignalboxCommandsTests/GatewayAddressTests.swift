@@ -95,6 +95,39 @@ import Testing
         }
     }
 
+    /// The command must neither succeed nor ask again and again.
+    @Test(arguments: [("202 Accepted", "{}"), ("200 OK", "<html>"), ("502 Bad Gateway", "<html>")])
+    func aServerThatSendsNoReceiptRefuses(_ status: String, _ body: String) async throws {
+        let reply = #"HTTP/1.1 \#(status)\r\ncontent-length: \#(body.utf8.count)\r\n\r\n"# + body
+        try await Peer.run(["canned", "--reply", reply]) { peer in
+            let connection = GatewayConnection(try GatewayURL.read("http://127.0.0.1:\(peer.port)", [:]), token: nil)
+            defer { connection.stop() }
+            do throws(CommandFailure) {
+                _ = try await SampleSender(connection, source: nil).send(SamplePayloads.payload(of: "braze", nil))
+                Issue.record("The server is not a gateway.")
+            } catch {
+                guard case .refused(let reason) = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+                #expect(reason.hasSuffix("but not as a Signalbox gateway does; check the address."))
+            }
+        }
+    }
+
+    @Test func aServerThatListsNoCapturesIsRefused() async throws {
+        let reply = #"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"#
+        try await Peer.run(["canned", "--reply", reply]) { peer in
+            let connection = GatewayConnection(try GatewayURL.read("http://127.0.0.1:\(peer.port)", [:]), token: nil)
+            defer { connection.stop() }
+            let sentence = "The server answered 200, but not as a Signalbox gateway does; check the address."
+            await #expect(throws: CommandFailure.refused(sentence)) {
+                try await CaptureRun(connection, CaptureRequest(), until: nil, timeout: .zero).run(
+                    onlyNew: false, asJSON: false, print: { _ in })
+            }
+        }
+    }
+
     @Test func forwardsWebhooksUnchanged() async throws {
         try await ReceivingServer.run(answer: { _ in 422 }) { receiver in
             let forwarder = try WebhookForwarder(receiver.url)

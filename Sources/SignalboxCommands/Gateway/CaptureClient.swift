@@ -98,8 +98,9 @@ struct CaptureClient: Sendable {
                     reply.isAboutAccess ? " Name an operator's token with --admin-token or SIGNALBOX_ADMIN_TOKEN." : ""
                 throw .refused((root["detail"]?.string ?? "The gateway answered \(reply.status).") + hint)
             }
+            guard let captures = root["captures"] else { throw .refused(reply.otherServerDetail) }
             return Page(
-                captures: root["captures"]?.elements.map { JSONText($0) } ?? [], next: root["next"]?.string ?? "",
+                captures: captures.elements.map { JSONText($0) }, next: root["next"]?.string ?? "",
                 last: root["last"]?.string ?? "", isTruncated: root["truncated"]?.bool ?? false,
                 nearMisses: root["nearMisses"]?.elements.map { JSONText($0) } ?? [], isComplete: reply.status == 200)
         }

@@ -18,8 +18,8 @@ package struct SampleSender: Sendable {
     }
 
     /// Sends one payload; returns the receipt, as the API words it. Throws ``CommandFailure/incomplete(_:)`` with the
-    /// reason when the gateway rejects the payload, and ``CommandFailure/refused(_:)`` for a wrong token or address.
-    /// Waits for the answer at most a minute.
+    /// reason when the gateway rejects the payload, and ``CommandFailure/refused(_:)`` for a wrong token or address,
+    /// and if another server answers. Waits for the answer at most a minute.
     package func send(_ payload: JSONText) async throws(CommandFailure) -> JSONText {
         guard let endpoint = GatewayAddress(connection.address.root, source: source) else {
             throw .refused("Invalid gateway address: use http://HOST:PORT or https://HOST.")
@@ -32,9 +32,10 @@ package struct SampleSender: Sendable {
             if reply.isAboutAccess {
                 throw .refused("\(reply.detail) Pass the token of a source with --token or SIGNALBOX_TOKEN.")
             }
-            throw reply.status == 404 ? CommandFailure.refused(reply.detail) : .incomplete(reply.detail)
+            let isRejection = reply.status != 404 && JSONParser.read(reply.excerpt) { $0["code"]?.string } != nil
+            throw isRejection ? CommandFailure.incomplete(reply.detail) : .refused(reply.detail)
         }
-        guard let receipt = JSONParser.read(reply.excerpt, { $0.isObject ? JSONText($0) : nil }) else {
+        guard let receipt = JSONParser.read(reply.excerpt, { $0["id"]?.string == nil ? nil : JSONText($0) }) else {
             throw .refused(
                 "\(connection.address.root) answered 202, but not as a Signalbox gateway does; check the address.")
         }
