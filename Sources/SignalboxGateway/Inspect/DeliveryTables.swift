@@ -35,7 +35,7 @@ package struct DeliveryWaits: Sendable {
     /// One delivery as a row of a table. Times are in UTC. A delivery that has ended shows its last error only. A
     /// waiting delivery shows the time of its next attempt if that is not due or an attempt has failed, its last
     /// error, the status of its destination, and its own reason to wait. Cells are not cut, so a long subject shifts
-    /// the rest of its row.
+    /// the rest of its row. Control characters become spaces: reasons may quote receivers and operators.
     package func row(_ record: DeliveryRecord, now: Date = Date()) -> String {
         let next = record.state == .waiting && (record.due > now || record.reason != nil)
         let last = [next ? Timestamp(record.due).text : nil, record.reason].compactMap(\.self)
@@ -50,7 +50,7 @@ package struct DeliveryWaits: Sendable {
             [
                 String(record.id), record.state.rawValue, String(record.attempts), record.destination.name,
                 record.subject, details.filter { !$0.isEmpty }.joined(separator: "; "),
-            ], widths: [8, 9, 8, 16, 22])
+            ].map { EventLine.printable($0) }, widths: [8, 9, 8, 16, 22])
     }
 }
 
@@ -75,6 +75,7 @@ package enum DestinationTable {
     /// The heading, and a row for each destination of the config or the queue. `statuses`: statuses of destinations
     /// that are not active. `counts`: deliveries that wait and dead letters, by destination. Rows are sorted by name.
     /// A destination that left the config has the state `unknown` unless it has a status. Lines have no line end.
+    /// Control characters of reasons become spaces.
     package static func lines(
         _ config: GatewayConfig, _ statuses: [DestinationName: DestinationStatus],
         _ counts: [DestinationName: DestinationGauges]
@@ -91,7 +92,7 @@ package enum DestinationTable {
                     [
                         name.name, status?.word ?? (known.contains(name) ? "active" : "unknown"),
                         String(counts[name]?.waiting ?? 0), String(counts[name]?.dead ?? 0),
-                        why.joined(separator: " "),
+                        EventLine.printable(why.joined(separator: " ")),
                     ], widths: [16, 12, 8, 8])
             }
     }
