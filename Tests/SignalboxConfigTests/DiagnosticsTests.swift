@@ -87,6 +87,7 @@ import Testing
         let text = "{" + (0..<5000).map { "\"x\($0)\": 1" }.joined(separator: ",\n") + "}"
         let fixture = Fixture(files: [ConfigText(name: "f", bytes: Array(text.utf8))], expected: "", description: "")
         #expect(fixture.mistakes.count == 100)
+        #expect(ConfigReport(of: fixture.files).summary(of: fixture.mistakes) == "f: at least 100 errors\n")
     }
 
     /// Would take minutes if each mistake and each excerpt read the text from its start.

@@ -67,11 +67,13 @@ package struct ConfigReport {
     }
 
     /// `routes.json: 2 errors, 1 warning`, with a line feed. Names the config's own file, even if the mistakes are in
-    /// other files.
+    /// other files. `at least 100 errors`: further ones are not listed.
     package func summary(of mistakes: [ConfigMistake]) -> String {
         let counts = [ConfigMistake.Severity.error, .warning].compactMap { severity -> String? in
             let count = mistakes.count { $0.severity == severity }
-            return count == 0 ? nil : "\(count) \(severity.rawValue)\(count == 1 ? "" : "s")"
+            guard count > 0 else { return nil }
+            let bound = count < ConfigDiagnostics.most ? "" : "at least "
+            return "\(bound)\(count) \(severity.rawValue)\(count == 1 ? "" : "s")"
         }
         return "\(files.first?.name ?? ""): \(counts.joined(separator: ", "))\n"
     }
