@@ -239,16 +239,15 @@ extension JSONValue {
 
 extension JSONError {
     /// Adds the offset to simdjson's error by reading the text again: only rejected texts pay for it. `skipped`:
-    /// length of the byte order mark. A raw control character makes either string error `invalidString`.
+    /// length of the byte order mark. A raw control character makes either string error `invalidString`, unless a byte
+    /// before it is not UTF-8, as in UTF-16.
     fileprivate init(status: sb_json_status, text: UnsafeBufferPointer<UInt8>, skipped: Int, depth: Int) {
         let reason = Reason(status)
         switch reason {
         case .invalidString, .unclosedString:
-            if let control = Self.firstRawControl(text) {
-                self.init(reason: .invalidString, offset: control + skipped)
-                return
-            }
-            fallthrough
+            guard let control = Self.firstRawControl(text) else { fallthrough }
+            let first = min(control, Self.firstInvalidUTF8(text) ?? .max)
+            self.init(reason: first < control ? .invalidUTF8 : .invalidString, offset: first + skipped)
         case .syntax, .incomplete, .invalidNumber:
             let offset = sb_json_error_offset(text.baseAddress, text.count, depth)
             let endsEarly = offset == text.count && reason == .syntax
