@@ -109,7 +109,7 @@ import Testing
         #expect(pipeline.event(payload).rejection?.code == .invalidUTF8)
         #expect(
             pipeline.event(payload).rejection?.message
-                == "The payload is not valid UTF-8 at line 1, column 7: encode it as UTF-8.")
+                == "The payload is not valid UTF-8 at line 1, column 7 of the payload: encode it as UTF-8.")
     }
 
     @Test func acceptsNestingUpToTheLimit() {

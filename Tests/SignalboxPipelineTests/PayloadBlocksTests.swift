@@ -92,7 +92,7 @@ import Testing
             messages == [
                 "This is not JSON at line 3, column 7: correct it there.",
                 "This is not JSON: send a JSON object.",
-                "This is not JSON at line 1, column 9: correct it there.",
+                "This is not JSON at line 1, column 9 of the payload: correct it there.",
             ])
     }
 

@@ -240,10 +240,12 @@ package struct Normalizer: Sendable {
 
 extension Rejection {
     /// Describes a JSON error, with the position inside the payload if it is known. The text tells the sender how to
-    /// correct the payload. It does not repeat any part of the payload.
+    /// correct the payload. It does not repeat any part of the payload. If the payload is not the first of its input,
+    /// the text says that the position is that in the payload, because `place` has the one in the input.
     package init(_ error: JSONError, in payload: UnsafeBufferPointer<UInt8>, at place: PayloadPosition) {
         let position = error.offset.map { TextPosition(offset: $0, in: Array(payload)) }
-        let where_ = position.map { " at line \($0.line), column \($0.column)" } ?? ""
+        let whose = place.offset > 0 ? " of the payload" : ""
+        let where_ = position.map { " at line \($0.line), column \($0.column)\(whose)" } ?? ""
         switch error.reason {
         case .empty: self.init(.empty, at: place, "The payload is empty: send a JSON object.")
         case .invalidUTF8:
