@@ -28,7 +28,7 @@ struct Signalbox: AsyncParsableCommand {
         for command in configuration.subcommands {
             let members = command.configuration.subcommands.map { $0._commandName }
             let isOpen = members.isEmpty || command.configuration.defaultSubcommand != nil
-            names[command._commandName] = isOpen ? [] : members + ["help"]
+            names[command._commandName] = isOpen ? [] : members
         }
         return names
     }

@@ -97,6 +97,9 @@ import Testing
         #expect(member.status == 64)
         #expect(member.errors.contains("Did you mean \"deliveries retry\"?"), "\(member.errors)")
         #expect(try await binary.run(["help", "events"]).status == 0)
+        let help = try await binary.run(["events", "help"])
+        #expect(help.status == 64 && help.errors.contains("Did you mean \"help events\"?"), "\(help.errors)")
+        #expect(try await binary.run(["schema", "x"]).errors.contains("Usage: signalbox schema <name>"))
     }
 
     @Test func everyCommandWithAResultPrintsItAsJSON() async throws {

@@ -49,17 +49,18 @@ package enum KnownNames {
     }
 
     /// Suggests a command for an argument that is not one. `arguments`: without the name of the program. `commands`:
-    /// names and their subcommands; a command without subcommands has none. `help` may
-    /// go before a command, or between it and its subcommand. Nil if the arguments name a command.
+    /// names and their subcommands; a command without subcommands has none. `help` goes
+    /// before a command. Nil if the arguments name a command.
     package static func unknownCommand(_ arguments: [String], among commands: [String: [String]]) -> String? {
         guard let first = arguments.first, !first.hasPrefix("-") else { return nil }
         if first == "help" { return unknownCommand(Array(arguments.dropFirst()), among: commands) }
         guard let members = commands[first] else {
             return refusal("command", first, among: commands.keys.sorted(), else: "Run signalbox --help for the list.")
         }
-        let rest = arguments.dropFirst().drop { $0 == "help" }
-        guard let second = rest.first, !members.isEmpty, !second.hasPrefix("-"), !members.contains(second)
+        guard let second = arguments.dropFirst().first, !members.isEmpty, !second.hasPrefix("-"),
+            !members.contains(second)
         else { return nil }
+        guard second != "help" else { return "Unknown command \"\(first) help\". Did you mean \"help \(first)\"?" }
         return refusal(
             "command", "\(first) \(second)", among: members.map { "\(first) \($0)" },
             else: "Run signalbox \(first) --help for the list.")

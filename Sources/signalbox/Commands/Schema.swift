@@ -17,12 +17,20 @@ struct Schema: ParsableCommand {
     /// In the order of the help.
     private static let names = EventSchema.names + ["config", "detector", "openapi"]
 
-    /// Checked when the command runs. One of ``names``; without the suffix `-1.json` of the HTTP endpoint.
+    /// One of ``names``; without the suffix `-1.json` of the HTTP endpoint.
     @Argument(help: "Name of the schema: \(names.joined(separator: ", ")).", completion: .list(names))
     var name: String
 
-    /// Throws a `ValidationError` that lists the known names. The text has its own final line end, so none is added.
-    func run() throws {
+    /// Throws a `ValidationError` that suggests a known name, or lists them.
+    func validate() throws {
+        guard !Self.names.contains(name) else { return }
+        throw ValidationError(
+            KnownNames.refusal(
+                "schema", name, among: Self.names, else: "Known: \(Self.names.joined(separator: ", "))."))
+    }
+
+    /// The text has its own final line end, so none is added.
+    func run() {
         let text =
             switch name {
             case "config": Array(ConfigSchema.text.utf8)
@@ -30,11 +38,7 @@ struct Schema: ParsableCommand {
             case "openapi": Array((OpenAPIDocument.node(version: Version.current).pretty() + "\n").utf8)
             default: EventSchema.text(named: name)
             }
-        guard let text else {
-            throw ValidationError(
-                KnownNames.refusal(
-                    "schema", name, among: Self.names, else: "Known: \(Self.names.joined(separator: ", "))."))
-        }
+        guard let text else { preconditionFailure("Each known name has a schema.") }
         print(String(decoding: text, as: UTF8.self), terminator: "")
     }
 }
