@@ -103,6 +103,21 @@ import Testing
         }
     }
 
+    /// A start that fails, for example because its address is in use, cancels all services.
+    @Test func aCancelledStartReportsNoFailureOfTheQueue() async throws {
+        try await withTemporaryDirectory { directory in
+            let sender = ScriptedSender { _, _ in .replied(status: 204, retryAfter: nil) }
+            let dispatcher = dispatcher(sender, try open(directory), concurrency: 1)
+            dispatcher.drain()
+            let run = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                await dispatcher.runUntilDrained()
+            }
+            await run.value
+            #expect(log.count(of: "Cannot record the status of destinations.") == 0)
+        }
+    }
+
     // MARK: The file fails
 
     /// Five lines a second would fill a log that an operator has to read.

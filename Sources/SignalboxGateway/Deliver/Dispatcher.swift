@@ -81,7 +81,10 @@ package struct Dispatcher: NamedService {
         do throws(StoreError) {
             try await queue.forgetBackoffs()
         } catch {
-            logger.error("Cannot record the status of destinations.", metadata: ["error": "\(error)"])
+            // A start that failed elsewhere cancels the writes of all services, and reports its own reason.
+            if !Task.isCancelled {
+                logger.error("Cannot record the status of destinations.", metadata: ["error": "\(error)"])
+            }
         }
         await withTaskGroup { group in
             group.addTask { await self.keepTime() }
