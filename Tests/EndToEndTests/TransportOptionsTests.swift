@@ -82,7 +82,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""tls": { "ca": "/nowhere/ca.pem" },"#, "/destinations/crm/tls/ca: the file /nowhere/ca.pem cannot be read."),
+        (
+            #""tls": { "ca": "/nowhere/ca.pem" },"#,
+            "/destinations/crm/tls/ca: the file /nowhere/ca.pem cannot be read: No such file or directory."
+        ),
         (
             #""headers": { "x-api-key": "env:TWO_LINES" },"#,
             "/destinations/crm/headers/x-api-key: env:TWO_LINES is not a valid header value: use one line of visible ASCII."

@@ -180,7 +180,10 @@ import Testing
                 Issue.record("A missing file is accepted.")
                 return
             }
-            #expect(error.problems == ["routes.json: /destinations/crm/tls/ca: the file \(file) cannot be read."])
+            #expect(
+                error.problems == [
+                    "routes.json: /destinations/crm/tls/ca: the file \(file) cannot be read: No such file or directory."
+                ])
         }
     }
 

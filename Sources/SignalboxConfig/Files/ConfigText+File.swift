@@ -1,12 +1,6 @@
 import Foundation
 
 extension ConfigText {
-    /// Reads the beginning of a file as ``contents(of:upTo:orPipe:)`` does, but no pipe; nil for a file that cannot be
-    /// read.
-    package static func beginning(of path: String, upTo most: Int) -> [UInt8]? {
-        do throws(UnreadableFile) { return try contents(of: path, upTo: most) } catch { return nil }
-    }
-
     /// Reads the beginning of a file that a config or an operator names, at most this many bytes. Throws for a file
     /// that cannot be read, and for one that is not a regular file: a pipe or a device could block the reader or never
     /// end. Follows symbolic links. `orPipe`: also accepts a pipe, for a file that the operator names on the command

@@ -69,9 +69,7 @@ extension SecretResolver {
     package func reading(_ config: GatewayConfig) throws(ConfigRefusal) -> SecretResolver {
         guard let path = config.gateway.environmentFile else { return self }
         let option = "/gateway/environmentFile"
-        guard let bytes = ConfigText.beginning(of: path, upTo: EnvironmentFile.mostBytes + 1) else {
-            throw refusal(option, "the file \(path) cannot be read")
-        }
+        let bytes = try beginning(of: path, upTo: EnvironmentFile.mostBytes + 1, option)
         guard bytes.count <= EnvironmentFile.mostBytes, let text = String(validating: bytes, as: UTF8.self) else {
             throw refusal(option, "the file \(path) is larger than 64 KiB, or not UTF-8")
         }

@@ -26,9 +26,7 @@ extension SecretResolver {
 
     /// Ignores empty lines and lines that begin with `#`. The error names the line by its number, never by its text.
     private func hashes(in path: String, _ option: String) throws(ConfigRefusal) -> [String] {
-        guard let bytes = ConfigText.beginning(of: path, upTo: Self.largestList + 1) else {
-            throw refusal(option, "the file \(path) cannot be read")
-        }
+        let bytes = try beginning(of: path, upTo: Self.largestList + 1, option)
         guard bytes.count <= Self.largestList else { throw refusal(option, "the file \(path) is larger than 4 MiB") }
         var hashes: [String] = []
         let lines = String(decoding: bytes, as: UTF8.self).split(omittingEmptySubsequences: false) { $0.isNewline }

@@ -202,9 +202,7 @@ package struct SecretResolver: Sendable {
         var contents: [Data] = []
         for (key, file) in [("ca", tls.authorities), ("certificate", tls.certificate), ("key", tls.key)] {
             guard let file else { continue }
-            guard let bytes = ConfigText.beginning(of: file, upTo: Self.largestFile + 1) else {
-                throw refusal("\(option)/\(key)", "the file \(file) cannot be read")
-            }
+            let bytes = try beginning(of: file, upTo: Self.largestFile + 1, "\(option)/\(key)")
             guard bytes.count <= Self.largestFile else {
                 throw refusal("\(option)/\(key)", "the file \(file) is larger than 4 MiB; it should contain PEM")
             }
@@ -246,6 +244,13 @@ package struct SecretResolver: Sendable {
                 text: try reference.resolve(environment: variables, upTo: limit), reference: reference, option: option)
         } catch {
             throw refusal(option, error.description)
+        }
+    }
+
+    /// The first bytes of a file that an option names. Throws for a file that cannot be read, with the reason.
+    func beginning(of path: String, upTo most: Int, _ option: String) throws(ConfigRefusal) -> [UInt8] {
+        do throws(UnreadableFile) { return try ConfigText.contents(of: path, upTo: most) } catch {
+            throw refusal(option, "the file \(path) cannot be read: \(error.reason)")
         }
     }
 

@@ -53,8 +53,9 @@ extension TemplateSource {
     private static func read(_ path: String, _ value: JSONValue, _ reader: inout ConfigReader) -> String {
         if !reader.templateFiles.contains(path) { reader.templateFiles.append(path) }
         // One byte beyond the limit shows that the template is too large.
-        guard let data = ConfigText.beginning(of: path, upTo: sizeLimit + 1) else {
-            reader.note(value, "the file \(path) cannot be read; it should contain the template")
+        let data: [UInt8]
+        do throws(UnreadableFile) { data = try ConfigText.contents(of: path, upTo: sizeLimit + 1) } catch {
+            reader.note(value, "the file \(path) cannot be read: \(error.reason); it should contain the template")
             return ""
         }
         if data.count > sizeLimit {
