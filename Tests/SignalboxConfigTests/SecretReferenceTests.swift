@@ -40,7 +40,7 @@ import Testing
                 try Data(bytes).write(to: URL(fileURLWithPath: directory + "/" + name))
                 return .file(directory + "/" + name)
             }
-            for text in ["s3cret", "s3cret\n", "s3cret\r\n", "\ns3cret\n\n"] {
+            for text in ["s3cret", "s3cret\n", "s3cret\r\n", "\ns3cret\n\n", "\u{FEFF}s3cret\r\n"] {
                 #expect(try file("secret", Array(text.utf8)).resolve(environment: [:]) == "s3cret")
             }
             #expect(try file("inner", Array("two words\n".utf8)).resolve(environment: [:]) == "two words")

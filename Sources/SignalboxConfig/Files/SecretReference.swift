@@ -50,14 +50,16 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     /// The most bytes of a secret's file.
     package static let largestFile = 64 << 10
 
-    /// Throws for a file that cannot be read, is too large, or is not UTF-8.
+    /// The text of a file, without a byte order mark. Throws for a file that cannot be read, is too large, or is not
+    /// UTF-8.
     private static func text(of path: String, upTo limit: Int) throws(UnreadableFile) -> String {
         let bytes = try ConfigText.contents(of: path, upTo: limit + 1)
         guard bytes.count <= limit else { throw UnreadableFile(because: "it is larger than \(ByteCount.text(limit))") }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw UnreadableFile(because: "it is not UTF-8 text")
         }
-        return text
+        // Invisible: a sender without it would have another token.
+        return text.first == "\u{FEFF}" ? String(text.dropFirst()) : text
     }
 }
 
