@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxJSON
+import SignalboxStore
 
 extension OTLPResource {
     /// An `ExportMetricsServiceRequest`; nil without a data point. `start`: the beginning of the process. Values that
@@ -12,6 +13,16 @@ extension OTLPResource {
         guard !readings.isEmpty else { return nil }
         return request("resourceMetrics", "scopeMetrics", "metrics") { json in
             for reading in readings { json.metric(reading, from: start, at: now) }
+        }
+    }
+}
+
+extension MetricReading.Value {
+    /// Whether JSON can express the number, or the sum of the histogram.
+    fileprivate var isFinite: Bool {
+        switch self {
+        case .number(let number): number.isFinite
+        case .histogram(let values): values.sum.isFinite
         }
     }
 }
@@ -35,23 +46,14 @@ extension JSONWriter {
         switch reading.kind {
         case .counter:
             object("sum") { json in
-                json.points(reading, from: start, at: now) { json, point in
-                    if let whole = Int64(exactly: point.value) {
-                        json.member("asInt", String(whole))
-                    } else {
-                        json.member("asDouble", double: point.value)
-                    }
-                }
+                json.points(reading, from: start, at: now)
                 json.cumulative()
                 json.member("isMonotonic", true)
             }
-        case .gauge:
-            object("gauge") { json in
-                json.points(reading, from: nil, at: now) { $0.member("asDouble", double: $1.value) }
-            }
+        case .gauge: object("gauge") { $0.points(reading, from: nil, at: now) }
         case .histogram:
             object("histogram") { json in
-                json.points(reading, from: start, at: now) { $0.histogram($1) }
+                json.points(reading, from: start, at: now)
                 json.cumulative()
             }
         }
@@ -61,27 +63,33 @@ extension JSONWriter {
     /// AGGREGATION_TEMPORALITY_CUMULATIVE.
     private mutating func cumulative() { member("aggregationTemporality", 2) }
 
-    private mutating func points(
-        _ reading: MetricReading, from start: Date?, at now: Date,
-        _ write: (inout JSONWriter, MetricReading.Point) -> Void
-    ) {
+    private mutating func points(_ reading: MetricReading, from start: Date?, at now: Date) {
         objects("dataPoints", of: reading.points) { json, point in
             if !point.labels.isEmpty { json.array("attributes", of: point.labels) { $0.attribute($1.name, $1.value) } }
             if let start { json.member("startTimeUnixNano", nanosecondsOf: start) }
             json.member("timeUnixNano", nanosecondsOf: now)
-            write(&json, point)
+            switch point.value {
+            case .number(let number):
+                if reading.kind == .counter, let whole = Int64(exactly: number) {
+                    json.member("asInt", String(whole))
+                } else {
+                    json.member("asDouble", double: number)
+                }
+            case .histogram(let values): json.histogram(values)
+            }
         }
     }
 
-    private mutating func histogram(_ point: MetricReading.Point) {
-        member("count", String(point.counts.reduce(0, &+)))
-        member("sum", double: point.value)
-        member("bucketCounts", point.counts.map { String($0) })
-        array("explicitBounds", of: point.bounds.lazy.filter(\.isFinite)) { $0.double($1) }
-        let exemplars = point.exemplars.filter(\.value.isFinite)
+    /// The buckets of `values` are cumulative, those of OTLP are not.
+    private mutating func histogram(_ values: Histogram.Values) {
+        member("count", String(values.count))
+        member("sum", double: values.sum)
+        member("bucketCounts", zip(values.buckets, [0] + values.buckets).map { String($0 - $1) })
+        array("explicitBounds", of: values.bounds.lazy.filter(\.isFinite)) { $0.double($1) }
+        let exemplars = values.exemplars.compactMap(\.self).filter(\.value.isFinite)
         guard !exemplars.isEmpty else { return }
         objects("exemplars", of: exemplars) { json, exemplar in
-            json.member("timeUnixNano", nanosecondsOf: exemplar.time)
+            json.member("timeUnixNano", nanosecondsOf: exemplar.at)
             json.member("asDouble", double: exemplar.value)
             json.member("traceId", exemplar.trace)
         }

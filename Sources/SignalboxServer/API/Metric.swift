@@ -20,17 +20,9 @@ package struct Metric: Sendable {
 
     /// The values of one combination of labels.
     struct Sample: Sendable {
-        /// A number, or the counts of a histogram.
-        enum Value: Sendable {
-            /// One line of the page. Counts are exact up to 2^53.
-            case number(Double)
-            /// A line for each bucket, then the sum and the count.
-            case histogram(Histogram.Values)
-        }
-
         /// In the order of ``Metric/labels``.
         let labels: [String]
-        let value: Value
+        let value: MetricReading.Value
 
         init(_ labels: [String], _ number: Double) { (self.labels, value) = (labels, .number(number)) }
         init(_ labels: [String], _ number: Int) { self.init(labels, Double(number)) }

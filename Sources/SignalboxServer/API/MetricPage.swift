@@ -1,3 +1,4 @@
+import SignalboxGateway
 import SignalboxNotification
 import SignalboxStore
 

@@ -4,6 +4,7 @@ import SignalboxTesting
 import Testing
 
 @testable import SignalboxGateway
+@testable import SignalboxStore
 
 /// The requests as JSON. `make test` reads the recorded ones with the reference library.
 @Suite struct OTLPTests {
@@ -89,10 +90,10 @@ import Testing
         let readings = [
             MetricReading(
                 "signalbox_events_received_total", "Events.", .counter,
-                points: [.init(labels: [("source", "mobile")], value: 9_007_199_254_740_992)]),
-            MetricReading("signalbox_queue_bytes", "Bytes.", .gauge, points: [.init(labels: [], value: 1.5)]),
+                points: [(labels: [("source", "mobile")], value: .number(9_007_199_254_740_992))]),
+            MetricReading("signalbox_queue_bytes", "Bytes.", .gauge, points: [(labels: [], value: .number(1.5))]),
             MetricReading("signalbox_empty", "No point.", .gauge, points: []),
-            MetricReading("signalbox_odd", "No number.", .gauge, points: [.init(labels: [], value: .nan)]),
+            MetricReading("signalbox_odd", "No number.", .gauge, points: [(labels: [], value: .number(.nan))]),
         ]
         let root = try json(try #require(resource.metrics(readings, from: begun, at: ended)), "metrics")
         let metrics = try #require(
@@ -111,13 +112,12 @@ import Testing
 
     @Test func writesHistogramsWithExemplars() throws {
         let trace = TraceContext.root().traceID.description
+        let values = Histogram.Values(
+            bounds: [0.1, 1], buckets: [3, 5, 6], sum: 4.25,
+            exemplars: [nil, .init(trace: trace, value: 0.5, at: ended), nil])
         let reading = MetricReading(
             "signalbox_delivery_attempt_duration_seconds", "Durations.", .histogram,
-            points: [
-                .init(
-                    labels: [], bounds: [0.1, 1], counts: [3, 2, 1], sum: 4.25,
-                    exemplars: [.init(value: 0.5, trace: trace, time: ended)])
-            ])
+            points: [(labels: [], value: .histogram(values))])
         let root = try json(try #require(resource.metrics([reading], from: begun, at: ended)), "metrics")
         let metric = try value(root, "resourceMetrics", "scopeMetrics", "metrics")
         #expect(metric["unit"] as? String == "s")

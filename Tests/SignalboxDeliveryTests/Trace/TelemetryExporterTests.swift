@@ -151,7 +151,7 @@ import Testing
     // MARK: Metrics
 
     private static func readings(_ value: Int) -> [MetricReading] {
-        [MetricReading("signalbox_x_total", "X.", .counter, points: [.init(labels: [], value: Double(value))])]
+        [MetricReading("signalbox_x_total", "X.", .counter, points: [(labels: [], value: .number(Double(value)))])]
     }
 
     /// The value of the only point of a request.
