@@ -1,7 +1,7 @@
 package import Foundation
 package import SignalboxNotification
 
-// For stores of one process, which share no limits and no downloads.
+// Defaults for stores of one process, which share no limits and no downloads, and shorter calls.
 
 extension DownloadStore {
     package func closeMedia() async throws(StoreError) {}
@@ -12,6 +12,35 @@ extension UpkeepStore {
 }
 
 extension IntakeStore {
+    /// Like ``append(_:of:whenDone:)``, and returns or throws the result.
+    @discardableResult
+    package func append(
+        _ events: [RoutedEvent], of request: IdempotentRequest?
+    ) async throws(StoreError) -> AppendResult {
+        // Unchecked: every request waits here, and `done` is called once.
+        let result = await withUnsafeContinuation {
+            (done: UnsafeContinuation<Result<AppendResult, StoreError>, Never>) in
+            append(events, of: request) { done.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    /// Appends events of a request that its sender does not repeat. `done` receives the ids of the earlier events that
+    /// some of these repeat, by position.
+    package func append(
+        _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void
+    ) {
+        append(events, of: nil) { result in
+            done(
+                result.map { result in
+                    guard case .appended(let duplicates) = result else {
+                        preconditionFailure("An append without a request repeats none.")
+                    }
+                    return duplicates
+                })
+        }
+    }
+
     /// Appends events of a request that its sender does not repeat.
     @discardableResult
     package func append(_ events: [RoutedEvent]) async throws(StoreError) -> AppendResult {

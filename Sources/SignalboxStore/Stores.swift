@@ -31,20 +31,12 @@ package protocol StoreStatus: AnyObject, Sendable {
 
 /// Accepts events, and answers about those that were accepted.
 package protocol IntakeStore: StoreStatus {
-    /// Appends events with all their deliveries, in one commit that other requests share.
+    /// Appends events with all their deliveries, in one commit that other requests share. Calls `done` once, on a
+    /// thread of the store; it must not block that thread. Callable from any thread; does not block.
     ///
-    /// `request`: the request that brought them, if its sender may repeat it. Throws ``StoreError/undecided(after:)``
-    /// when the commit takes longer than ``StoreLimits/patience``: the events may be durable then.
-    @discardableResult
-    func append(_ events: [RoutedEvent], of request: IdempotentRequest?) async throws(StoreError) -> AppendResult
-
-    /// Appends without waiting. Calls `done` once, on a thread of the store; it must not block that thread. `done`
-    /// receives the ids of the earlier events that some of these repeat, by position.
-    func append(
-        _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void)
-
-    /// Like ``append(_:of:)``, without waiting. Calls `done` once, on a thread of the store; it must not block that
-    /// thread.
+    /// `request`: the request that brought them, if its sender may repeat it. Fails without a write while damage is
+    /// known. Fails with ``StoreError/undecided(after:)`` when the commit takes longer than
+    /// ``StoreLimits/patience``: the events may be durable then.
     func append(
         _ events: [RoutedEvent], of request: IdempotentRequest?,
         whenDone done: @escaping @Sendable (Result<AppendResult, StoreError>) -> Void)

@@ -50,14 +50,6 @@ final class HangingQueue: IntakeStore {
     func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges] { [:] }
 
     func append(
-        _ events: [RoutedEvent], of request: IdempotentRequest?
-    ) async throws(StoreError) -> AppendResult { .appended(duplicates: [:]) }
-
-    func append(
-        _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void
-    ) { done(.success([:])) }
-
-    func append(
         _ events: [RoutedEvent], of request: IdempotentRequest?,
         whenDone done: @escaping @Sendable (Result<AppendResult, StoreError>) -> Void
     ) { done(.success(.appended(duplicates: [:]))) }

@@ -3,33 +3,6 @@ package import SignalboxStore
 
 /// Accepting events.
 extension PostgresStore {
-    /// Throws without a write while damage is known.
-    @discardableResult
-    package func append(
-        _ events: [RoutedEvent], of request: IdempotentRequest?
-    ) async throws(StoreError) -> AppendResult {
-        // Unchecked: every request waits here, and `done` is called once.
-        let result = await withUnsafeContinuation {
-            (done: UnsafeContinuation<Result<AppendResult, StoreError>, Never>) in
-            append(events, of: request) { done.resume(returning: $0) }
-        }
-        return try result.get()
-    }
-
-    package func append(
-        _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void
-    ) {
-        append(events, of: nil) { result in
-            done(
-                result.map { result in
-                    guard case .appended(let duplicates) = result else {
-                        preconditionFailure("An append without a request repeats none.")
-                    }
-                    return duplicates
-                })
-        }
-    }
-
     /// Calls `done` from the thread of the commits.
     package func append(
         _ events: [RoutedEvent], of request: IdempotentRequest?,
