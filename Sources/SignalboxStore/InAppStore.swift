@@ -11,16 +11,12 @@ package protocol InAppStore: StoreStatus {
     func openInApp(onChange: @escaping @Sendable ([StoredInAppMessage]) -> Void)
 
     /// Runs a decision over the rows of a device and its user, and commits its changes and events in the commit that
-    /// other requests share. Decisions never overlap. Calls `done` once, with the result of the step that was
-    /// committed, on a thread of the store that must not block. Callable from any thread; does not block.
+    /// other requests share. Decisions never overlap. Calls `done` once, on a thread of the store that must not block.
+    /// Callable from any thread; does not block.
     ///
-    /// `tallies`: the campaigns whose tallies the decision may read, besides those of the device's offers.
-    /// `step` runs on a thread of the store and must not block. It may run again if its commit failed together with
+    /// The step runs on a thread of the store and must not block. It may run again if its commit failed together with
     /// others, so it must be a pure function of the rows. Fails with ``StoreError/undecided(after:)`` as appends do.
-    func decide<Result: Sendable>(
-        about subject: InAppSubject, tallies: [MessageID],
-        _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>,
-        whenDone done: @escaping @Sendable (Swift.Result<Result, StoreError>) -> Void)
+    func decide(_ decision: InAppDecision, whenDone done: @escaping @Sendable (Result<Void, StoreError>) -> Void)
 
     /// The rows of a device and its user, for explanations. Locks and writes nothing.
     func rows(of subject: InAppSubject, tallies: [MessageID]) async throws(StoreError) -> InAppRows
@@ -60,6 +56,22 @@ extension InAppStore {
     /// Ends a message without a row of the action log.
     package func withdraw(message id: MessageID) async throws(StoreError) -> StoredInAppMessage? {
         try await withdraw(message: id, as: nil)
+    }
+
+    /// Makes a decision; `done` receives the result of the step that was committed. `tallies`: the campaigns whose
+    /// tallies the decision may read, besides those of the device's offers.
+    package func decide<Result: Sendable>(
+        about subject: InAppSubject, tallies: [MessageID],
+        _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>,
+        whenDone done: @escaping @Sendable (Swift.Result<Result, StoreError>) -> Void
+    ) {
+        let decided = DecidedResult<Result>()
+        let decision = InAppDecision(subject: subject, tallies: tallies) { rows in
+            let made = step(rows)
+            decided.set(made.result)
+            return InAppStep((), changes: made.changes, nextDue: made.nextDue, events: made.events)
+        }
+        decide(decision) { result in done(result.map { decided.take() }) }
     }
 
     /// Like ``decide(about:tallies:_:whenDone:)``, and returns or throws its result.

@@ -39,14 +39,12 @@ final class MemoryInAppStore: InAppStore {
         state.withLock { $0.onChange = onChange }
     }
 
-    func decide<Result: Sendable>(
-        about subject: InAppSubject, tallies: [MessageID],
-        _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>,
-        whenDone done: @escaping @Sendable (Swift.Result<Result, StoreError>) -> Void
+    func decide(
+        _ decision: InAppDecision, whenDone done: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
         do throws(StoreError) { try fail() } catch { return done(.failure(error)) }
         // Outside the lock: a decision that is not complete asks again from here.
-        done(.success(state.withLock { $0.decide(about: subject, tallies: tallies, step) }))
+        done(.success(state.withLock { $0.decide(decision) }))
     }
 
     func rows(of subject: InAppSubject, tallies: [MessageID]) async throws(StoreError) -> InAppRows {
@@ -147,17 +145,14 @@ extension ManualDate {
 }
 
 extension MemoryInAppStore.State {
-    fileprivate mutating func decide<Result: Sendable>(
-        about subject: InAppSubject, tallies: [MessageID], _ step: (InAppRows) -> InAppStep<Result>
-    ) -> Result {
-        asked.append(tallies)
-        let loaded = load(subject, tallies: tallies)
-        if runsTwice { _ = step(loaded) }
-        let made = step(loaded)
+    fileprivate mutating func decide(_ decision: InAppDecision) {
+        asked.append(decision.tallies)
+        let loaded = load(decision.subject, tallies: decision.tallies)
+        if runsTwice { _ = decision.step(loaded) }
+        let made = decision.step(loaded)
         rows.apply(made.changes)
         for case .device(let device) in made.changes { due[device.id] = made.nextDue }
         events += made.events
-        return made.result
     }
 
     fileprivate func load(_ subject: InAppSubject, tallies: [MessageID]) -> InAppRows {

@@ -6,21 +6,11 @@ extension PostgresStore {
     /// The step runs on a thread of the store, within the transaction of its group. A group that fails is split and run
     /// again, and so is one whose transaction met a deadlock or another node's lock; the step runs again with it, over
     /// the rows of that run. After `done` all of its rows, events and deliveries are committed.
-    package func decide<Result: Sendable>(
-        about subject: InAppSubject, tallies: [MessageID],
-        _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>,
-        whenDone done: @escaping @Sendable (Swift.Result<Result, StoreError>) -> Void
+    package func decide(
+        _ decision: InAppDecision, whenDone done: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
-        let decided = DecidedResult<Result>()
-        let decision = InAppDecision(subject: subject, tallies: tallies) { rows in
-            let made = step(rows)
-            decided.set(made.result)
-            return InAppStep((), changes: made.changes, nextDue: made.nextDue, events: made.events)
-        }
         // Keeps the store until the decision has been committed.
-        decisions.submit(decision) { [self] result in
-            withExtendedLifetime(self) { done(result.map { _ in decided.take() }) }
-        }
+        decisions.submit(decision) { [self] result in withExtendedLifetime(self) { done(result) } }
     }
 
     /// Reads one snapshot; decisions that are committed meanwhile do not change the result.

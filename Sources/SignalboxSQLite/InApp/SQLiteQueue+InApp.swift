@@ -18,19 +18,11 @@ extension SQLiteQueue {
     /// nothing of the decision; after `done` all of its rows, events and deliveries are on disk. Fails with the
     /// damage of the file, with ``StoreError/stalled(for:)`` or ``StoreError/undecided(after:)`` if the disk hangs,
     /// and with ``StoreError/unavailable(reason:)`` if the write fails.
-    package func decide<Result: Sendable>(
-        about subject: InAppSubject, tallies: [MessageID],
-        _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>,
-        whenDone done: @escaping @Sendable (Swift.Result<Result, StoreError>) -> Void
+    package func decide(
+        _ decision: InAppDecision, whenDone done: @escaping @Sendable (Result<Void, StoreError>) -> Void
     ) {
         if let damage = health.damage { return done(.failure(damage)) }
-        let decided = DecidedResult<Result>()
-        let decision = InAppDecision(subject: subject, tallies: tallies) { rows in
-            let made = step(rows)
-            decided.set(made.result)
-            return InAppStep((), changes: made.changes, nextDue: made.nextDue, events: made.events)
-        }
-        commits.submit(.decide(decision), hasDeadline: true) { result in done(result.map { _ in decided.take() }) }
+        commits.submit(.decide(decision), hasDeadline: true) { result in done(result.map { _ in }) }
     }
 
     /// Reads in a transaction of its own; decisions that are committed meanwhile do not change the result.

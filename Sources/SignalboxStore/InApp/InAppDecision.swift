@@ -19,16 +19,14 @@ package struct InAppDecision: Sendable {
 
 /// The result of the last run of a step. Spares the store an existential and its cast for each decision. A class
 /// because the step and the caller share it.
-package final class DecidedResult<Value: Sendable>: Sendable {
+final class DecidedResult<Value: Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 
-    package init() {}
-
     /// Replaces the result of an earlier run, whose commit failed.
-    package func set(_ result: Value) { value.withLock { $0 = result } }
+    func set(_ result: Value) { value.withLock { $0 = result } }
 
     /// Traps unless the step has run.
-    package func take() -> Value {
+    func take() -> Value {
         guard let result = value.withLock({ $0.take() }) else { preconditionFailure("The decision was not made.") }
         return result
     }
