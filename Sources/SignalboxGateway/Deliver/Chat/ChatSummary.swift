@@ -1,3 +1,4 @@
+import SignalboxEgress
 import SignalboxNotification
 
 /// The parts of an event that a message in a chat shows, without escaping.
@@ -57,10 +58,12 @@ struct ChatSummary {
     /// The longest link that every service accepts.
     private static let linkLimit = 2_000
 
-    /// Nil unless the link has one of the schemes and characters that no service reads as markup.
+    /// Nil unless the link has one of the schemes, a host, and characters that no service reads as markup. Discord
+    /// rejects the whole message if it has a malformed link.
     private static func link(_ link: String?, among schemes: [String]) -> String? {
         guard let link, link.utf8.count <= linkLimit, let scheme = schemes.first(where: { link.hasPrefix($0) }),
-            link.utf8.count > scheme.utf8.count
+            let host = link.utf8.dropFirst(scheme.utf8.count).first, !"/?#:".utf8.contains(host),
+            OutboundURL(link) != nil
         else { return nil }
         let isPlain = link.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"\"<>|\\^`{}".utf8.contains($0) }
         return isPlain ? link : nil

@@ -31,16 +31,19 @@ enum SlackMessage {
         json.endObject()
     }
 
-    /// The origin and the link. The link has no character that ends it.
+    /// The origin and the link. The link has no character that ends it. It is left out if its escaped text is longer
+    /// than a text may be.
     private static func context(_ summary: ChatSummary, to json: inout JSONWriter) {
         json.object { json in
             json.member("type", "context")
             json.array("elements") { json in
                 plainText(escaped(summary.origin, upTo: 300), to: &json)
-                guard let link = summary.link else { return }
+                guard let link = summary.link.map({ "<\($0.replacing("&", with: "&amp;"))>" }),
+                    link.utf8.count <= 3_000
+                else { return }
                 json.object { json in
                     json.member("type", "mrkdwn")
-                    json.member("text", "<\(link.replacing("&", with: "&amp;"))>")
+                    json.member("text", link)
                 }
             }
         }
