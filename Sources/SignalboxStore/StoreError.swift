@@ -55,7 +55,7 @@ extension StoreError: CustomStringConvertible {
                 + "Stop it, or choose another with --data-dir."
         case .missing(let path): "There is no queue in \(path). Name the gateway's directory with --data-dir."
         case .lost(let directory, let reason):
-            "The queue in \(directory) lost events: \(reason). Put the missing file or a backup back. To go on without "
+            "The queue in \(directory) lost events: \(reason). Put the missing file or a backup back. To continue without "
                 + "the lost events, start once with: signalbox serve --accept-queue-loss."
         case .keyWithoutQueue(let directory):
             "The data directory \(directory) has no queue: token.key is there but queue.db is not. If this is a new "

@@ -22,7 +22,7 @@ struct EnvelopeOptions: ParsableArguments {
     /// Selections by time and `--speed` need it.
     @Option(
         help: ArgumentHelp(
-            "Position of the time it was sent: RFC 3339, or seconds or milliseconds since 1970. The event's own time is still when it is accepted.",
+            "Position of the time at which it was sent: RFC 3339, or seconds or milliseconds since 1970. The time of the event is still that of its acceptance.",
             valueName: "pointer"),
         transform: EnvelopeOptions.pointer)
     var timeAt: JSONPointer?

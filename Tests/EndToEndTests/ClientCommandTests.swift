@@ -132,7 +132,7 @@ import Testing
             #expect(try await binary.run(["send", "mce", "--url", second.url]).status == 0)
             #expect(await tail.end() == 0)
             #expect(await tail.output.text().contains("mce/alert"))
-            #expect(await tail.errors.text().contains("The connection is lost; trying again."))
+            #expect(await tail.errors.text().contains("Connection lost; reconnecting."))
             #expect(await second.stop() == 0)
         }
     }

@@ -142,7 +142,7 @@ import Testing
                 #expect(await gateway.stop() == 0)
                 let audit = try await binary.run(["audit"], in: directory)
                 #expect(audit.status == 1)
-                #expect(audit.errors.contains("The file is damaged"))
+                #expect(audit.errors.contains("The store is damaged"))
             }
         }
     }

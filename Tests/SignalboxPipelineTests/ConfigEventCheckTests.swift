@@ -49,7 +49,7 @@ import Testing
         ),
         (
             #"{"data":{"vendor":{"name":["mce"]}}}"#,
-            "/routes/0/match/data/vendor/name: no event has the field /data/vendor/name; nothing is below it, remove this"
+            "/routes/0/match/data/vendor/name: no event has the field /data/vendor/name; its parent has no fields, remove this"
         ),
         (
             #"{"type":["io.signalbox.push.answered"],"data":{"kind":["alert"]}}"#,

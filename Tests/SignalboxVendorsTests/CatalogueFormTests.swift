@@ -18,7 +18,7 @@ import Testing
         ),
         (
             #"[{"vendor":"braze","markers":[{"strength":"hint","at":"/a"}]}]"#, "/0/vendor",
-            #""braze" is the name of a detector that is built in; take another"#
+            #""braze" is the name of a built-in detector; choose another"#
         ),
         (#"[{"vendor":"a"}]"#, "/0", #""markers" is missing; it lists the evidence of the vendor"#),
         (#"[{"vendor":"a","markers":[]}]"#, "/0/markers", "there is no marker here; without one nothing is recognised"),

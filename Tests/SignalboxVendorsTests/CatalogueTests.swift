@@ -272,15 +272,15 @@ import Testing
     // MARK: Explanations
 
     @Test(arguments: [
-        (#"{"aps":{},"body":"text"}"#, #"klaviyo: no; /body is "text", an object with _k is needed"#),
+        (#"{"aps":{},"body":"text"}"#, #"klaviyo: no; /body is "text"; expected an object with _k"#),
         (#"{"aps":{},"body":{"k":1}}"#, "klaviyo: no; /body has no _k"),
-        (#"{"aps":{},"source":"mine"}"#, #"webengage: no; /source is "mine", "webengage" is needed"#),
+        (#"{"aps":{},"source":"mine"}"#, #"webengage: no; /source is "mine"; expected "webengage""#),
         (
             #"{"aps":{},"com.batch":{}}"#,
-            "batch: no; /com.batch is an empty object, an object that is not empty is needed"
+            "batch: no; /com.batch is an empty object; expected an object that is not empty"
         ),
         (#"{"aps":{},"CIO-Delivery-ID":"1"}"#, "customerio: no; there is no /CIO-Delivery-Token"),
-        (#"{"aps":{},"custom":{"i":7}}"#, "onesignal: no; /custom/i is the number 7, a text is needed"),
+        (#"{"aps":{},"custom":{"i":7}}"#, "onesignal: no; /custom/i is the number 7; expected a text"),
     ])
     func explainsWhyAVendorDoesNotMatch(_ payload: String, _ line: String) throws {
         let parser = JSONParser()

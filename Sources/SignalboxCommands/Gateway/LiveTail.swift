@@ -92,7 +92,7 @@ package struct LiveTail: Sendable {
             let wasOpen = stream.hasBegun
             hasConnected = hasConnected || wasOpen
             try check(answer, hasConnected: hasConnected, &position)
-            if wasOpen { warn("The connection is lost; trying again.") }
+            if wasOpen { warn("Connection lost; reconnecting.") }
             do { try await clock.sleep(for: Self.pause) } catch { throw .interrupted }
         }
     }

@@ -22,7 +22,7 @@ package struct WebhookForwarder: Sendable {
         guard OutboundURL(text) != nil, text.hasPrefix("http://") || text.hasPrefix("https://"), !text.contains("@")
         else {
             throw .refused(
-                "Invalid --forward-to: write an address such as http://127.0.0.1:3000/hooks, without a user.")
+                "Invalid --forward-to: write an address such as http://127.0.0.1:3000/hooks, without a user or an @.")
         }
         url = text
         http = OutboundHTTP(policy: .unrestricted)

@@ -21,7 +21,7 @@ extension GatewayConfig.Categories {
     /// Both members are optional; the defaults store categories for 90 days.
     static let options = Section(GatewayConfig.Categories()) {
         Option("static", \.statics, statics, "Categories that the app has compiled in, by identifier.")
-        Option("retention", group: retention, "How long categories are stored that payloads define.")
+        Option("retention", group: retention, "How long to store categories that payloads define.")
     }
 
     /// Concerns categories of payloads only. Declared categories are never removed.
@@ -55,7 +55,7 @@ extension GatewayConfig.Categories {
         where !seen.insert(button.identifier).inserted {
             reader.note(
                 entry,
-                "\"\(button.identifier)\" is the identifier of an earlier action; an app tells them apart by it")
+                "\"\(button.identifier)\" is the identifier of an earlier action; give each action its own")
         }
     }
 
@@ -72,7 +72,7 @@ extension GatewayConfig.Categories {
             return "the identifier of a category must have 1 to \(longestIdentifier) bytes"
         }
         return identifier.hasPrefix(reserved)
-            ? "names that begin with \"\(reserved)\" are made by the gateway; take another"
+            ? "names that begin with \"\(reserved)\" are made by the gateway; choose another"
             : nil
     }
 }

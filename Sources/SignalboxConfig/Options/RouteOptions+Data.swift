@@ -69,7 +69,7 @@ extension RouteOptions.Redaction {
                 + "; attributes outside of data cannot be redacted"
         }
         guard !redactions.contains(where: { $0.pointer.overlaps(pointer) }) else {
-            return "another pointer here leads to the same place, into it or around it; keep one of them"
+            return "another pointer here names the same value, a part of it, or a value around it; keep one of them"
         }
         redactions.append(RouteOptions.Redaction(pointer: pointer, action: action))
         return nil

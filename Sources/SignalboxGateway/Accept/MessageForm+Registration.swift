@@ -20,7 +20,8 @@ extension MessageForm {
         ] as [(Span?, String)] {
             // A number of the largest unit that fits may still be too great.
             guard let span, span != 0, Duration(text: Duration.milliseconds(span).text) == nil else { continue }
-            throw FormFault(FormFault.Code.invalidValue, pointer, "Expected a shorter or a rounder duration.")
+            throw FormFault(
+                FormFault.Code.invalidValue, pointer, "Expected a shorter duration, or one in a larger unit.")
         }
         try FormFault.check(message.requirements.template, at: "/requires/template")
     }

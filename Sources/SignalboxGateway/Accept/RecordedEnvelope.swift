@@ -5,7 +5,7 @@ package import SignalboxNotification
 package struct RecordedEnvelope: Sendable, Equatable {
     /// The payload: an object, or a string that contains its JSON. Nil if the recorded text itself is the payload.
     package var payload: JSONPointer?
-    /// The time it was sent: RFC 3339, or seconds or milliseconds since 1970. Nil if not read.
+    /// The time at which it was sent: RFC 3339, or seconds or milliseconds since 1970. Nil if it is not read.
     package var time: JSONPointer?
     /// The device token, a string. Nil if not read.
     package var token: JSONPointer?

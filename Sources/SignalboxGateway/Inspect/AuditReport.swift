@@ -59,8 +59,8 @@ extension Audit {
         if orphans > 0 { lines.append("Without an event: \(Counted.words(orphans, "delivery")).") }
         if strayWaits > 0 { lines.append("Without a delivery: \(Counted.words(strayWaits, "wait")) for files.") }
         if let loss { lines.append("The queue lost events: \(loss).") }
-        lines += damage.map { "The file is damaged: \($0)." }
-        if !damage.isEmpty { lines.append("Deliveries on damaged pages are not made. Restore a backup.") }
+        lines += damage.map { "The store is damaged: \($0)." }
+        if !damage.isEmpty { lines.append("Deliveries that cannot be read are not sent. Restore a backup.") }
         return lines
     }
 }

@@ -110,9 +110,9 @@ struct PatternCheck {
         return "no event has the value \(String(decoding: JSONText(literal).bytes, as: UTF8.self)) at \(pointer)"
     }
 
-    /// The remedy: the nearest word, or the words that there are.
+    /// The remedy, as the end of a clause: the nearest word, or the known words.
     static func advice(for word: String, among known: [String]) -> String {
-        known.isEmpty ? "; nothing is below it, remove this" : ConfigReader.suggestion(for: word, among: known)
+        known.isEmpty ? "; its parent has no fields, remove this" : ConfigReader.suggestion(for: word, among: known)
     }
 }
 

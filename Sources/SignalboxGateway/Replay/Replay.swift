@@ -99,14 +99,14 @@ package struct ReplayOptions: Sendable {
         if envelope.token != nil {
             return """
                 --token-at cannot be combined with --to: payloads are sent unchanged, without a device token next to \
-                them; the gateway hashes the tokens inside them. Leave it out, or replay into the queue, without --to, \
-                while no gateway uses that.
+                them; the gateway hashes the tokens inside them. Leave it out, or stop the gateway and replay into its \
+                queue, without --to.
                 """
         }
         if appliesFailures {
             return """
-                --failures cannot be combined with --to: payloads go past the provider endpoints of that gateway. \
-                Replay into the queue, or with --dry-run.
+                --failures cannot be combined with --to: payloads do not pass through the provider endpoints of that \
+                gateway. Replay into the queue, or with --dry-run.
                 """
         }
         return hasDataDirectory ? "--data-dir cannot be combined with --to: that gateway has its own." : nil

@@ -34,7 +34,7 @@ final class WrappedPayloads: Sendable {
         let remedy =
             pointers.count == 1
             ? "Add --payload-at \(pointers[0])."
-            : "Read the texts of each place by themselves, with --payload-at."
+            : "Replay the texts of each place separately, with --payload-at."
         return "Warning: the payloads seem to be at \(pointers.joined(separator: " or ")) of the recorded texts. "
             + remedy
     }

@@ -34,11 +34,12 @@ extension CatalogueCondition {
         }
     }
 
-    /// The reason why the condition does not hold. Names the pointer and the kind of the value, and never its text.
+    /// The reason why the condition does not hold. Names the pointer of the value, and the value or its kind; see
+    /// ``JSONValue/shortDescription``.
     fileprivate func objection(in payload: borrowing PlatformPayload) -> String {
         guard let path else { return "there is no such key" }
         if let value = payload.value(at: path) {
-            return "\(payload.pointer(to: value)) is \(value.shortDescription), \(test.summary) is needed"
+            return "\(payload.pointer(to: value)) is \(value.shortDescription); expected \(test.summary)"
         }
         return path.objection(in: payload)
     }
@@ -53,7 +54,7 @@ extension CatalogueCondition {
     }
 }
 
-/// Completes "`/path` that is …" and "… is needed".
+/// Completes "`/path` that is …" and "expected …".
 extension CatalogueCondition.Test {
     /// The expected value as a noun phrase.
     var summary: String {
@@ -94,7 +95,7 @@ extension CataloguePath {
         guard let (value, rest) = reached, let next = rest.first?.summary else { return "there is no \(text)" }
         let pointer = payload.pointer(to: value)
         if payload.parser.container(value)?.isObject == true { return "\(pointer) has no \(next)" }
-        return "\(pointer) is \(value.shortDescription), an object with \(next) is needed"
+        return "\(pointer) is \(value.shortDescription); expected an object with \(next)"
     }
 }
 
@@ -137,10 +138,10 @@ extension Catalogue {
             candidates.append(position)
         }
         let keys = Set(candidates.compactMap { markers[$0].marker.conditions.first?.keyText }).sorted()
-        var lines = ["\(name): none of its \(entries.count) vendors uses a key of this payload as a mark"]
+        var lines = ["\(name): no marker of its \(entries.count) vendors begins with a key of this payload"]
         if !checked.isEmpty {
             lines = [
-                "\(name): \(checked.count) of its \(entries.count) vendors asked, by \(keys.joined(separator: ", "))"
+                "\(name): \(checked.count) of its \(entries.count) vendors examined, by \(keys.joined(separator: ", "))"
             ]
         }
         // Several markers of one vendor can fail for the same reason.

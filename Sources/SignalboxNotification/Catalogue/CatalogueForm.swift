@@ -51,7 +51,7 @@ struct CatalogueForm {
         if let vendor, let named = value["vendor"] {
             if !NameRule.allows(vendor) { record(named, "\"\(vendor)\" is not a name: " + NameRule.words) }
             if reserved.contains(vendor) {
-                record(named, "\"\(vendor)\" is the name of a detector that is built in; take another")
+                record(named, "\"\(vendor)\" is the name of a built-in detector; choose another")
             }
         }
         let markers = value["markers"].map { self.markers($0) }

@@ -228,7 +228,7 @@ extension PatternReader {
         switch PatternNumber(value) {
         case .double(let number): return number
         case .wide:
-            note(value, "no double holds this number exactly, so nothing can be compared with it; choose one that does")
+            note(value, "this integer is too large to be compared exactly; write one from -2^53 to 2^53")
         case nil: note(value, "this must be a number")
         }
         return nil

@@ -102,7 +102,7 @@ extension InvalidTemplate {
         }
         let message =
             switch error.error as? MustacheTemplate.Error {
-            case .sectionCloseNameIncorrect: "this closes another section than was opened last, or none"
+            case .sectionCloseNameIncorrect: "this does not close the section that was opened last; write its name here"
             case .unfinishedName:
                 "this tag is malformed; a name has letters, digits, - _ ? * and dots, and two closing braces"
             case .expectedSectionEnd: "a section is not closed; it needs {{/name}} with its name"

@@ -55,7 +55,7 @@ extension Metric {
         Metric(
             "signalbox_destination_up", .gauge, ["destination"],
             "1 while a destination accepts deliveries, 0 while it is paused, disabled or without permission, while its "
-                + "circuit breaker is open, or while deliveries wait for it that the config no longer has; "
+                + "circuit breaker is open, or while deliveries wait for a destination that is not in the config; "
                 + "signalbox_destination_state tells the causes apart."
         ) { values in
             values.states.map { name, status in

@@ -10,7 +10,7 @@ extension Metric {
         },
         node(
             "signalbox_node_heartbeat_age_seconds", .gauge,
-            "Time since this node sent its last confirmed heartbeat. It begins no attempt from 12 seconds on."
+            "Time since this node sent its last confirmed heartbeat. From 12 seconds on, the node begins no attempt."
         ) { $0.heartbeatAge.map { $0 / .seconds(1) } },
         node(
             "signalbox_node_leases_lost_total", .counter,
