@@ -48,8 +48,8 @@ package struct HandOff {
         return result
     }
 
-    /// Before the commit of a delivery: reserves memory for it. Returns false if its destination has no lane, or if
-    /// that lane or all lanes together would exceed their limit.
+    /// Before the commit of a delivery: reserves memory for it. Returns false if its destination has no lane, if that
+    /// lane is ordered, closing or without places, or if that lane or all lanes together would exceed their limit.
     package mutating func reserve(_ lease: Lease) -> Bool {
         reserve(lease.bytes, for: lease.destination) { $0.hold(lease) }
     }

@@ -60,7 +60,7 @@ import Testing
         return Int((date.timeIntervalSince1970 * 1000).rounded())
     }
 
-    // MARK: Which config is in force
+    // MARK: The config in force
 
     @Test func theDigestCoversTheConcatenatedFiles() async throws {
         try await Gateway.run { gateway, _, directory in
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    // MARK: What is odd in it
+    // MARK: Warnings about the config
 
     private static func oddConfig(to url: String, unused: String) -> String {
         """

@@ -23,7 +23,7 @@ import Testing
         #expect(audit.output.hasSuffix("Ledger consistent.\n"))
     }
 
-    /// Law 1.
+    /// Each accepted event has one delivery, which ends once, with every kind of answer.
     @Test func everyAcceptedDeliveryEndsOnce() async throws {
         try await withTemporaryDirectory { directory in
             let count = Mutex(0)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// Law 2.
+    /// An event is either accepted or refused with a reason; nothing of a refused one is stored.
     @Test func doesNotStoreRejectedPayloads() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// Law 3.
+    /// Every attempt sends the bytes that were stored.
     @Test func sendsTheStoredBytes() async throws {
         try await withTemporaryDirectory { directory in
             let answers = Mutex([204, 500])
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    /// Law 4. While the receiver processes a request, the queue already has a record of the attempt: a gateway that is
+    /// While the receiver processes a request, the queue already has a record of the attempt: a gateway that is
     /// killed at that moment leaves a trace.
     @Test func recordsAnAttemptBeforeItIsMade() async throws {
         try await withTemporaryDirectory { directory in
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// Law 8.
+    /// Neither kills nor restarts lose an accepted event.
     @Test func aKilledGatewayLosesNoEvent() async throws {
         let seed: UInt64 = 20_261_121
         print("seed \(seed)")
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// The same law, with a graceful stop: attempts in flight are not repeated either.
+    /// The same with graceful stops, which let attempts in flight end: none is repeated.
     @Test func aStoppedGatewayLosesAndRepeatsNoEvent() async throws {
         let seed: UInt64 = 20_261_122
         print("seed \(seed)")

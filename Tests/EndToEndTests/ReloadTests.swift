@@ -211,7 +211,7 @@ import Testing
         func note(_ id: String) { counts.withLock { $0[id, default: 0] += 1 } }
     }
 
-    /// Law 6: a reload neither loses nor repeats an event.
+    /// A reload neither loses nor repeats an event.
     @Test func deliversOnceDuringReloadsUnderLoad() async throws {
         let arrivals = Arrivals()
         try await withTemporaryDirectory { directory in

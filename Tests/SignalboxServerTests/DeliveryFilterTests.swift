@@ -41,7 +41,7 @@ import Testing
         #expect(problem.status == .badRequest && problem.code == "query-malformed")
     }
 
-    /// Those of a request without an answer, and of an attempt that ended with its process.
+    /// Codes of requests that got no answer, and of attempts that ended with their process.
     @Test func readsEveryErrorAndListsThem() throws {
         #expect(DeliveryFilter.errors.contains("timeout-connect") && DeliveryFilter.errors.contains("interrupted"))
         for code in DeliveryFilter.errors { #expect(try Self.read(["error": code]).get().error == code) }

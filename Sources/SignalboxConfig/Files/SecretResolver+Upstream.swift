@@ -4,8 +4,9 @@ extension SecretResolver {
     /// The most bytes of a file of hashes: enough for 50,000 hashes.
     private static let largestList = 4 << 20
 
-    /// The devices whose pushes each source forwards in the mode `only`, as events name them. Throws for a file that
-    /// cannot be read, is too large, or has another line than a hash.
+    /// The devices whose pushes each source forwards in the mode `only`, by the hashes of their tokens in events. Also
+    /// reads the files of `upstream.tls`, so that a missing one is an error of the config. Throws for a file that
+    /// cannot be read or is too large, and for a line that is not a hash.
     package func forwardedTokens(_ config: GatewayConfig) throws(ConfigRefusal) -> [SourceName: Set<String>] {
         var all: [SourceName: Set<String>] = [:]
         for (name, source) in config.sources {
@@ -24,7 +25,8 @@ extension SecretResolver {
         return all
     }
 
-    /// Ignores empty lines and lines that begin with `#`. The error names the line by its number, never by its text.
+    /// The first word of each line. Ignores further words, empty lines, and lines that begin with `#`. The error names
+    /// the line by its number, never by its text.
     private func hashes(in path: String, _ option: String) throws(ConfigRefusal) -> [String] {
         let bytes = try beginning(of: path, upTo: Self.largestList + 1, option)
         guard bytes.count <= Self.largestList else { throw refusal(option, "the file \(path) is larger than 4 MiB") }

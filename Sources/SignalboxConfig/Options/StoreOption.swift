@@ -36,7 +36,8 @@ extension GatewayConfig {
             } ?? "sqlite"
         }
 
-        /// The text of an option that names no store. Words without the text, which may have a password.
+        /// A text that is neither `sqlite` nor the URL of a database. Never contains the text, which may have a
+        /// password.
         package struct InvalidStore: Error, Sendable {
             /// A clause without a full stop: the problem and the remedy.
             package let problem: String

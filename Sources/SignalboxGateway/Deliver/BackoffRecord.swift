@@ -22,15 +22,15 @@ struct BackoffRecord: Sendable {
     private var isRecording = false
     private var hasFailed = false
 
-    /// A shift of the end by less than this is not recorded.
+    /// An end that is later by less than this is not recorded.
     private static let step: Duration = .seconds(1)
 
     /// Starts recording. False while another task records: its next step covers this change too. Call it after each
     /// list of answers, before ``next(_:)``.
     mutating func begin() -> Bool { !exchange(&isRecording, with: true) }
 
-    /// The next step for the present backoff. Recording ends with ``Step/done``. A present backoff that was recorded
-    /// already, or whose end moved by less than a second, is not recorded again.
+    /// The next step for the present backoff. Recording ends with ``Step/done``. A present backoff of the recorded kind
+    /// is recorded again only if it ends at least a second later than the recorded one.
     mutating func next(_ present: Backoff?) -> Step {
         guard isNews(present) else {
             isRecording = false
@@ -50,16 +50,16 @@ struct BackoffRecord: Sendable {
     /// The queue holds the record of a predecessor that has ended.
     mutating func follow(_ former: BackoffRecord) { recorded = former.recorded }
 
-    /// The queue holds none any longer: another process removed it.
+    /// The queue no longer holds a record: another process removed it.
     mutating func forget() { recorded = nil }
 
-    /// The queue holds one that ends now: an operator resumed the destination.
+    /// The backoff in the queue ends now: an operator resumed the destination.
     mutating func end(at now: Duration) { recorded = recorded.map { Backoff(kind: $0.kind, until: now) } }
 
-    /// Ends a row of failures: the next failure is reported again.
+    /// Records a successful write: the next failure is reported again.
     mutating func succeed() { hasFailed = false }
 
-    /// A new kind, a beginning and an end are always recorded; a longer pause of the same kind from ``step`` on.
+    /// A new kind, a beginning and an end are always recorded; a later end of the same kind from ``step`` on.
     private func isNews(_ present: Backoff?) -> Bool {
         guard let present, let recorded, present.kind == recorded.kind else { return present != recorded }
         return present.until >= recorded.until + Self.step

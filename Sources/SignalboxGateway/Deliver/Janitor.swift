@@ -17,7 +17,7 @@ package struct Janitor: NamedService {
     /// Time between two steps of a round, so that other work gets access to the file.
     private static let pause: Duration = .milliseconds(20)
 
-    /// `retention`: read at every round. Called again at each round, so a reload takes effect without a restart.
+    /// `retention`: called in each round, so a reload takes effect without a restart.
     package init(
         _ queue: any UpkeepStore, retention: @escaping @Sendable () -> Retention, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock()

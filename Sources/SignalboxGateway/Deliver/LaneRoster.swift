@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// A class because a reload changes it while lanes start and end.
 final class LaneRoster: Sendable {
-    /// Never locked during a call of a lane.
+    /// While it is locked, lanes are only read; they are changed after the lock is released.
     private let places: Mutex<Places>
     /// Lanes to run. Ends with ``close()``.
     let starts: AsyncStream<DestinationLane>
@@ -34,8 +34,8 @@ final class LaneRoster: Sendable {
     var lanes: [DestinationLane] { places.withLock { Array($0.running.values) } }
 
     /// Replaces all lanes, except running ones for which `keeps` holds. Replaced lanes finish their attempts in
-    /// flight. Has no effect after ``close()``. Calls `keeps` under the lock, so it must not call the roster. A
-    /// destination without a successor gets none: its lane ends and is removed.
+    /// flight. Has no effect after ``close()``. Calls `keeps` under the lock, so it must not call the roster. The lane
+    /// of a destination that is not among `lanes` ends without a successor.
     func replace(by lanes: [DestinationLane], keeping keeps: (_ old: DestinationLane, _ new: DestinationLane) -> Bool) {
         let next = Dictionary(uniqueKeysWithValues: lanes.map { ($0.name, $0) })
         let (begun, retired) = places.withLock { places -> ([DestinationLane], [DestinationLane]) in

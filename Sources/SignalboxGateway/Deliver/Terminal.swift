@@ -50,8 +50,8 @@ package enum Terminal {
         failure.withLock { $0 = $0 ?? code }
     }
 
-    /// Waits at most a second until all output is written. False if some was not, at any time, which it reports on
-    /// standard error. Call it once, at the end of the process; text that is shown later may be lost.
+    /// Waits at most a second until all output is written. Returns false, and reports it on standard error, if any
+    /// output of the process was lost. Call it once, at the end of the process; text that is shown later may be lost.
     package static func finish() -> Bool {
         let done = DispatchSemaphore(value: 0)
         queue.async { done.signal() }

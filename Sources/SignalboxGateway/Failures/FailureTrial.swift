@@ -2,9 +2,9 @@ import SignalboxConfig
 package import SignalboxNotification
 import SignalboxRouting
 
-/// The opinions of failure rules about one payload, as if it were pushed to a provider endpoint. Counts nothing.
+/// The verdicts of failure rules on one payload, as if it were pushed to a provider endpoint. Changes no count.
 package struct FailureTrial: Sendable, Equatable {
-    /// The opinion of one rule.
+    /// The verdict of one rule.
     package struct Verdict: Sendable, Equatable {
         package let name: String
         /// True for a rule of the API, false for one of the config.
@@ -22,7 +22,8 @@ package struct FailureTrial: Sendable, Equatable {
     /// In the order of evaluation.
     package let verdicts: [Verdict]
 
-    /// `entries`: in the order of evaluation. `event`: its bytes; of one that cannot be read, no pattern matches.
+    /// `entries`: in the order of evaluation. `event`: the bytes of the payload's event; there are no verdicts on one
+    /// that cannot be read.
     package init(_ entries: [FailureDecider.Entry], on event: [UInt8], from source: SourceName) {
         guard !entries.isEmpty, let document = EventDocument(event) else {
             verdicts = []

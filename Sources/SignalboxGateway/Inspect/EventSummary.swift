@@ -9,8 +9,8 @@ package struct EventSummary: Sendable, Equatable {
     package let type: String
     /// The parts of the subject around its first slash; nil without one.
     package let vendor, kind: String?
-    /// The title of the notification, else its text, else the title of the tapped button. At most ``longestTitle``
-    /// scalars; nil for none.
+    /// The title of the notification, else its text, else the title of the tapped button. A longer one than
+    /// ``longestTitle`` scalars is cut and ends with an ellipsis; nil for none.
     package let title: String?
     /// The codes of its warnings, each once, in their order; at most ``mostWarnings``.
     package let warnings: [String]

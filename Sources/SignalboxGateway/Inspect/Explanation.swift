@@ -26,10 +26,10 @@ package struct Explanation {
         self.reception = reception
     }
 
-    /// Explains a payload and passes each section to `print`, in order. Throws if the gateway would reject the
-    /// payload. The sections are the platform with the detectors, the event, each of its in-app messages, and the
-    /// routes. The first one is printed before a later step can fail. `body`: exactly one payload. Throws the
-    /// rejection that the sender would receive, with its position in `body`.
+    /// Explains a payload and passes each section to `print`, in order: the platform with the detectors, the event,
+    /// each of its in-app messages, the routes, and the failure rules if the config has any. `body`: exactly one
+    /// payload. Throws the rejection that the sender would receive, with its position in `body`; the first section may
+    /// be printed by then.
     package func explain(_ body: [UInt8], print: (String) -> Void) throws(Rejection) {
         let parser = Normalizer.makeParser()
         let event = try body.withUnsafeBufferPointer { bytes throws(Rejection) in

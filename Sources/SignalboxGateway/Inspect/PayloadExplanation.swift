@@ -5,7 +5,7 @@ package import SignalboxRouting
 
 /// How a payload is recognised, read and routed, for programs. ``Explanation`` is the form for people.
 package struct PayloadExplanation: Sendable {
-    /// A detector, or a vendor that the catalogue defines, and its opinion.
+    /// The verdict of a detector, or of a vendor that the catalogue defines, on the payload.
     package struct Detector: Sendable, Equatable {
         /// Raw values are those of the API.
         package enum Verdict: String, Sendable, CaseIterable {
@@ -51,7 +51,7 @@ package struct PayloadExplainer: Sendable {
     private let trials: RouteTrials
     private let vendors: [SourceName: VendorID]
     private let failures: @Sendable () -> [FailureDecider.Entry]
-    /// The usual time for the search of origins.
+    /// The time for the search of origins, unless the caller sets a limit.
     package static let longestSearch: Duration = .seconds(30)
 
     /// The arguments of the gateway's own intake. `failures`: the failure rules with their counters, read for each

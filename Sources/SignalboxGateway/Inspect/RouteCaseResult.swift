@@ -37,8 +37,8 @@ package struct RouteCaseResult {
         return trial.taken == item.routes && destinations(trial).isEmpty
     }
 
-    /// One line, followed by the differences. `hasColor`: adds escape sequences. Each line has its line end. Colours
-    /// are ANSI sequences: green for a passed case and for `+`, red for a failed case and for `-`.
+    /// One line, followed by the differences; each line has its line end. `hasColor`: adds ANSI escape sequences, green
+    /// for a passed case and for `+`, red for a failed case and for `-`.
     package func text(hasColor: Bool) -> String {
         func colored(_ text: String, _ code: Int) -> String { hasColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
         guard !passed else { return colored("ok  ", 32) + "  \(item.name)\n" }
@@ -80,9 +80,9 @@ package struct RouteCaseResult {
 
     // MARK: JSON
 
-    /// `{"cases": […], "passed": 1, "failed": 0}` The results keep their order. A case that failed has its
-    /// differences, a rejected payload the code and the message. One object for the whole file of cases, without a
-    /// line end. `differences` has the lines of ``text(hasColor:)``.
+    /// One object for the whole file of cases, `{"cases": […], "passed": 1, "failed": 0}`, without a line end. The
+    /// results keep their order. A case that failed has `differences`, the lines of ``text(hasColor:)``; a rejected
+    /// payload has the code and the message of the rejection.
     package static func json(_ results: [RouteCaseResult]) -> [UInt8] {
         .jsonObject { json in
             json.array("cases", of: results) { $1.write(into: &$0) }

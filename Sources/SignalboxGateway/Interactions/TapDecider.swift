@@ -25,9 +25,9 @@ package struct TapDecider: Sendable {
     /// of the config.
     func destinations(for action: Action) -> [DestinationName] { types.custom(action)?.destinations ?? [] }
 
-    /// Checks the action, and snoozes the notification or stores a calendar file if it asks for that. Never throws: a
-    /// failure to store a calendar file becomes a problem of the tap. `now`: the start of a snooze. Stores the file on
-    /// every call, even for a repeated tap; its content is the same then.
+    /// Checks the action, and snoozes the notification or stores a calendar file if the action requires it. Never
+    /// throws: a failure to store a calendar file becomes a problem of the tap. `now`: the start of a snooze. Stores
+    /// the file on every call; a repeated tap stores the same content.
     func decide(_ tap: Tap, at now: Date) async -> DecidedTap {
         var problems = types.problems(with: tap.action, options: tap.options)
         let outcome = await outcome(of: tap, at: now, &problems)
@@ -67,9 +67,9 @@ package struct TapDecider: Sendable {
         }
     }
 
-    /// Buttons have different uids. A snoozed notification has the uids of the first one. A stable uid lets calendars
-    /// replace an event that is imported twice. The uid contains the notification's first id, so it is unique among
-    /// gateways.
+    /// The UID of the calendar event (RFC 5545, 3.8.4.7). It contains the id of the notification before any snooze, so
+    /// it is unique among gateways, and the same after a snooze. Each button has its own. A stable UID lets a calendar
+    /// replace an event that is imported twice.
     private static func uid(of tap: Tap) -> String {
         guard case .button(let identifier) = tap.interaction.choice else { return tap.notification.firstID }
         return tap.notification.firstID + "-" + hexadecimal(sha256(Array(identifier.utf8)).prefix(8))

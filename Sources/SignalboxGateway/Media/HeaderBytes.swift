@@ -16,18 +16,20 @@ struct HeaderBytes {
         offset >= 0 && offset <= count - expected.count && bytes[offset...].starts(with: expected)
     }
 
-    /// True when these ASCII characters are at an offset. The text is compared with its case.
+    /// True when these ASCII characters are at an offset. Case-sensitive.
     func holds(_ text: StaticString, at offset: Int = 0) -> Bool {
         text.withUTF8Buffer { holds(bytes: $0, at: offset) }
     }
 
-    /// An unsigned number of up to seven bytes, most significant first. Nil if it would reach beyond the end.
+    /// An unsigned number of `size` bytes, most significant first. Nil for more than seven bytes, and if it would reach
+    /// beyond the end.
     func big(_ size: Int, at offset: Int) -> Int? {
         guard offset >= 0, size < 8, offset <= count - size else { return nil }
         return bytes[offset..<offset + size].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// An unsigned number of up to seven bytes, least significant first. Nil if it would reach beyond the end.
+    /// An unsigned number of `size` bytes, least significant first. Nil for more than seven bytes, and if it would
+    /// reach beyond the end.
     func little(_ size: Int, at offset: Int) -> Int? {
         guard offset >= 0, size < 8, offset <= count - size else { return nil }
         return bytes[offset..<offset + size].reversed().reduce(0) { $0 << 8 | Int($1) }

@@ -1,10 +1,9 @@
 import Synchronization
 
-/// The quota of stored files. Downloads add to it and pause while it is exceeded; the media janitor removes files
-/// until it is not.
+/// The quota of stored files. Downloads pause while their size exceeds it, until the media janitor has removed files.
 ///
-/// Its size is the last count plus the files stored since, so it may be too high, never too low: equal files count
-/// twice until the next count. After a failed count it continues with the former one.
+/// The size is that of the last count plus the files stored since, so it may be too high, never too low: equal files
+/// count twice until the next count. After a failed count, the former count stays.
 ///
 /// A class with a lock because downloads and janitor share it.
 final class MediaQuota: Sendable {
@@ -31,7 +30,7 @@ final class MediaQuota: Sendable {
         var whenFree: (@Sendable () -> Void)?
     }
 
-    /// This fraction of the limit is freed at once, so that not every further file exceeds it again.
+    /// A removal frees the limit divided by this, so that not every further file exceeds the limit again.
     private static let share: Int64 = 20
 
     /// `limit`: bytes of all files, read at each use.

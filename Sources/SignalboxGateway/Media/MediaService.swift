@@ -138,8 +138,8 @@ package struct MediaService: NamedService {
         }
     }
 
-    /// Ends the service once no delivery waits for a file that waits now: other processes may add more. Callable from
-    /// any thread.
+    /// Ends the service once none of the deliveries that wait for a file at this call still waits. Deliveries that
+    /// other processes add later do not delay the end. Callable from any thread.
     package func drain() {
         gate.drain()
         wakeUp.wake()

@@ -5,8 +5,8 @@ import SignalboxStore
 extension MediaStore {
     private static let removal = DispatchQueue(label: "signalbox.media.removal", qos: .utility)
 
-    /// Removes files with these digests that were not kept again since `limit`. Returns how many it removed. Other
-    /// texts than digests are skipped. Throws the first error; files that were removed before stay removed.
+    /// Removes files with these digests that were not stored again since `limit`. Returns how many it removed. Skips
+    /// texts that are not digests. Throws the first error; files that were removed before stay removed.
     package func remove(_ digests: [String], olderThan limit: Date) async throws(MediaError) -> Int {
         try await Self.removal.run { () throws(MediaError) in
             var count = 0
@@ -17,10 +17,10 @@ extension MediaStore {
         }
     }
 
-    /// Removes unknown files that were not kept again since `limit`, and returns how many. Leaves folders and other
-    /// files alone. Works folder by folder; a cancelled task ends between two folders. `known`: returns those of some
-    /// digests that are known. Throws the errors of `known` and of the disk. A file that was stored while it ran is
-    /// younger than `limit`.
+    /// Removes unknown files that were not stored again since `limit`, and returns how many. Leaves folders and other
+    /// files alone. Works folder by folder; a cancelled task ends between two folders. `known`: returns the known ones
+    /// among some digests. `limit`: in the past, so that a file that is stored meanwhile is younger and stays. Throws
+    /// the errors of `known` and of the disk.
     package func removeUnknown(
         olderThan limit: Date, known: ([String]) async throws -> Set<String>
     ) async throws -> Int {
@@ -37,7 +37,7 @@ extension MediaStore {
         return removed
     }
 
-    /// The digests in the folders of one first byte.
+    /// The digests of old files in the folders below `folder`, whose digests begin with the same byte.
     private func oldDigests(in folder: String, olderThan limit: Date) throws(MediaError) -> [String] {
         var digests: [String] = []
         for folder in try folders(in: folder) {
@@ -48,7 +48,7 @@ extension MediaStore {
         return digests
     }
 
-    /// The folders named after two digits of digests.
+    /// The folders whose names have two characters: those that the store makes have two digits of a digest.
     private func folders(in folder: String) throws(MediaError) -> [String] {
         try names(in: folder).filter { $0.utf8.count == 2 && $0 != ".." }.map { folder + "/" + $0 }
     }

@@ -1,8 +1,7 @@
 import SignalboxEgress
 package import SignalboxStore
 
-/// Counts the attempts of one destination since the start of the process. A lane keeps it, so that an attempt looks
-/// up no name.
+/// Counts the attempts of one destination since the start of the process.
 package final class DestinationCounters: Sendable {
     // A class because the lane and the metrics share it.
     /// The outcome of an attempt for one delivery. Raw values are labels.

@@ -8,7 +8,7 @@ import SignalboxNotification
 struct KnownKeysFile: Sendable {
     let path: String
 
-    /// The largest file that is read: all vendors with all their pointers have less.
+    /// Bytes of the largest file that is read; a record of all vendors with all their pointers is smaller.
     private static let limit = 64 * 1024 * 1024
 
     enum Failure: Error, Equatable {

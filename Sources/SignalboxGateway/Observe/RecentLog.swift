@@ -10,7 +10,7 @@ package final class RecentLog: Sendable {
     /// The largest payload that an entry refers to.
     static let largestPayload = 16 * 1024
 
-    /// Incremented by every accepted request; the lock below is taken for shown occurrences only.
+    /// Count all occurrences without a lock; only those that the log has take the lock below.
     private let events = Atomic<Int64>(0)
     private let deliveries = Atomic<Int64>(0)
     private let changes = Atomic<Int64>(0)

@@ -7,8 +7,8 @@ import Synchronization
 package final class RejectionLog: Sendable {
     /// The most refusals of identified senders.
     static let most = 200
-    /// The most refusals without a source: a client without access can cause any number of them, and they must not
-    /// displace the others.
+    /// The most refusals without a source. A client without access can cause any number of them, so it may displace
+    /// at most this many of the others from ``newest``.
     static let mostUnidentified = 50
 
     private struct Refusals {

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Counters or histograms by the values of their labels, at most a fixed number of them. Series live as long as the
-/// process, so the values of a label must come from a closed set; those beyond the limit share one series.
+/// process, so the values of a label must come from a closed set; keys beyond the limit share a few series.
 package final class SeriesTable<Key: Hashable & Sendable, Series: AnyObject & Sendable>: Sendable {
     // A class because all requests share it.
     private struct State {

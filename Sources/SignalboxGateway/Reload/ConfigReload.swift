@@ -27,8 +27,8 @@ package struct ConfigReload: Sendable {
     private let prepare: @Sendable () -> Preparation
     private let logger: Logger
 
-    /// `prepare`: reads the config and makes a plan of it, without side effects. Blocks while it reads files.
-    /// `prepare` must not have effects that remain after a rejection. The active config must be that of the start.
+    /// `prepare`: reads the config and makes a plan of it; may block while it reads files, and must not have side
+    /// effects. Make this value before the first reload: the plan of `gateway` must be that of the start.
     package init(_ gateway: Gateway, logger: Logger, prepare: @escaping @Sendable () -> Preparation) {
         (self.gateway, self.prepare, self.logger) = (gateway, prepare, logger)
         started = gateway.plan.config

@@ -2,7 +2,8 @@ import SignalboxConfig
 import SignalboxJSON
 import SignalboxRouting
 
-/// Finds what no event meets in a pattern on the command line, as `routes check` does in the patterns of routes.
+/// Finds fields that no event has, and conditions that no value meets, in a pattern on the command line. `routes check`
+/// does the same for the patterns of routes.
 package enum FilterCheck {
     /// A sentence for each finding. `vendors`: the names that `data.vendor` can have. Empty without a pattern, and for
     /// an invalid one, which is refused elsewhere.

@@ -153,8 +153,8 @@ package struct GatewayPlan: Sendable {
         return origin
     }
 
-    /// True if a destination that both plans have is reached with the same connections and secrets. If so, its lane
-    /// continues during a reload.
+    /// True if a destination that both plans have is reached with the same connections and secrets. If its options are
+    /// equal too, its lane continues during a reload.
     func reaches(_ name: DestinationName, as other: GatewayPlan) -> Bool {
         clients === other.clients && secrets[name] == other.secrets[name]
     }
@@ -201,8 +201,8 @@ package struct GatewayPlan: Sendable {
             http: clients.client(allowing: destination.allow), version: version, telemetry: telemetry, now: now)
     }
 
-    /// Calendar files are written on a queue of their own, because that blocks until they are on disk. Links are made
-    /// when the file is stored, so they expire that much later.
+    /// Calendar files are written on a queue of their own, because a write blocks until it is on disk. A link is made
+    /// after its file is stored, so its lifetime begins then.
     private static func decider(types: ActionTypes, media: MediaStore, links: MediaLinks) -> TapDecider {
         let files = DispatchQueue(label: "signalbox.media")
         return TapDecider(types: types) { bytes in

@@ -61,10 +61,9 @@ package final class GatewayClient: Sendable {
     /// The time for one request, up to the last byte of its reply.
     private static let timeout: Duration = .seconds(60)
 
-    /// `token`: the token of a source. `elapsed`: monotonic time, measured from any start. The token is sent as a
-    /// bearer token. `now`: for a `Retry-After` that is a date. `http`: its policy permits the address, which the
-    /// operator typed.
-    /// `clock`: sleeps; tests replace it together with `elapsed`.
+    /// `token`: of a source, sent as a bearer token. `http`: its policy permits the address, which the operator typed.
+    /// `elapsed`: monotonic time, measured from any start. `now`: for a `Retry-After` that is a date. `clock`: sleeps;
+    /// tests replace it together with `elapsed`.
     package init(
         _ address: GatewayAddress, token: String?, http: OutboundHTTP, clock: any Clock<Duration> = ContinuousClock(),
         elapsed: @escaping @Sendable () -> Duration, now: @escaping @Sendable () -> Date
@@ -82,11 +81,11 @@ package final class GatewayClient: Sendable {
     /// instance from a signal handler's queue.
     package func close() { state.withLock { $0.isClosed = true } }
 
-    /// Sends a request until the gateway answers for each payload. `key`: the `Idempotency-Key`. Throws
-    /// ``ReplayError/interrupted`` after ``close()``, ``ReplayError/refused(_:)`` if retrying is useless. `body`: the
-    /// payloads, one after another. Returns one receipt for each, in their order. The key lets the gateway recognise
-    /// a repeated request. Never throws for a rejected payload, which is a receipt. Requests in flight are bounded by
-    /// the caller.
+    /// Sends a request until the gateway answers for each payload, and returns one receipt for each, in their order. A
+    /// rejected payload is a receipt too. `body`: the payloads, one after another. `key`: the `Idempotency-Key`, by
+    /// which the gateway recognises a repeated request. Throws ``ReplayError/interrupted`` after ``close()``, and
+    /// ``ReplayError/refused(_:)`` if retrying is useless or ``patience`` is over. The caller bounds the requests in
+    /// flight.
     package func send(_ body: [UInt8], of count: Int, key: String) async throws(ReplayError) -> [Receipt] {
         var headers = [("content-type", "application/x-ndjson"), ("idempotency-key", key)]
         if let token { headers.append(("authorization", "Bearer \(token)")) }

@@ -11,7 +11,7 @@ package final class Interruption: Sendable {
     // Retained to keep the signal source alive; set once, in the initialiser.
     nonisolated(unsafe) private var source: (any DispatchSourceSignal)?
 
-    /// `signal`: the signal that interrupts, usually SIGINT; nil for none. Replaces the default action of the signal
+    /// `number`: the signal that interrupts, usually SIGINT; nil for none. Replaces the default action of the signal
     /// for the whole process. Make one value for a signal: the first ^C restores the default action for the process.
     package init(by number: Int32? = nil) {
         guard let number else { return }

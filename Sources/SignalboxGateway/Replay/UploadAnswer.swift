@@ -6,7 +6,8 @@ package import SignalboxNotification
 package enum UploadAnswer: Sendable, Equatable {
     /// Every payload is settled: their results, in their order.
     case settled([Receipt])
-    /// No payload was accepted. Repeat the request, after this time if the gateway names one.
+    /// Perhaps no payload was accepted. Repeat the request with its key, after this time in seconds if the gateway
+    /// names one.
     case later(after: TimeInterval?, because: String)
     /// A repetition is useless. One sentence.
     case refused(String)

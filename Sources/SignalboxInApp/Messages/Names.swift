@@ -1,4 +1,4 @@
-/// Milliseconds since 1970 UTC, by the server's clock. The time of a device is never one.
+/// Milliseconds since 1970 UTC, by the server's clock. Times of a device's clock never have this type.
 package typealias Instant = Int64
 
 /// A length of time in milliseconds.

@@ -5,7 +5,8 @@ import SignalboxJSON
 package struct TopicCondition: Sendable {
     /// The topics under an odd number of `!`, whose devices the condition excludes.
     let excluded: Set<String>
-    /// Equal to the condition: of each group, one topic holds. A topic after `!` holds without the subscription.
+    /// The condition in conjunctive normal form: it holds if at least one topic of each group does. A topic after `!`
+    /// holds without the subscription.
     let groups: [[String]]
 
     /// The most topics of a condition (firebase.google.com, "Send messages to topics").
@@ -31,14 +32,15 @@ package struct TopicCondition: Sendable {
 package struct InvalidCondition: Error, Equatable, Sendable {
     /// Mistakes of syntax, and excesses of the two bounds.
     enum Reason: Sendable, Equatable {
-        /// Google's documentation states both bounds and the characters of a name.
+        /// Google's documentation states the most topics and the characters of a name. The depth is a bound of this
+        /// reader.
         case tooManyTopics, tooDeep, topicExpected, operatorExpected, quoteMissing, parenthesisMissing
         case nameInvalid, inTopicsMissing
     }
 
     /// The kind of mistake.
     let reason: Reason
-    /// In bytes, from 0; messages count from 1.
+    /// In bytes, from 0, and also in characters: only ASCII precedes it. Messages count from 1.
     let offset: Int
 
     /// One sentence for people.

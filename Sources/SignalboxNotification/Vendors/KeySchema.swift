@@ -39,7 +39,7 @@ struct KeySchema: @unchecked Sendable {
             tail = bytes.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
 
-        /// Compares the rest of a key of the same length, above eight bytes, with the same head.
+        /// Compares the rest of a key that has the same first eight bytes and the same length, which exceeds eight.
         func hasTail(of other: UnsafeBufferPointer<UInt8>, _ bytes: UnsafeRawPointer) -> Bool {
             let end = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: other.count - 8, as: UInt64.self))
             return end == tail && (other.count <= 16 || other.equals(key))

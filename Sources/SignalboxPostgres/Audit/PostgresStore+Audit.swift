@@ -60,8 +60,8 @@ private struct AuditNotes {
 }
 
 extension PostgresFailure {
-    /// Whether the server found content that it cannot read: data or an index is corrupted (class XX), or a value has
-    /// no form in its type (class 22).
+    /// Whether the server found content that it cannot read: data or an index is corrupted (class XX), or a value is
+    /// invalid for its type (class 22, data exceptions).
     fileprivate var isDamage: Bool {
         guard case .statement(let state) = kind else { return false }
         return state.hasPrefix("XX") || state.hasPrefix("22")

@@ -2,7 +2,7 @@ import SignalboxStore
 
 /// The failure of a statement or of a connection.
 struct PostgresFailure: Error {
-    /// The place of the failure.
+    /// The source of the failure, which decides what may help.
     enum Kind: Equatable {
         /// The server answered with an error: its SQLSTATE (PostgreSQL 15, appendix A).
         case statement(sqlState: String)
@@ -35,8 +35,8 @@ struct PostgresFailure: Error {
     /// Whether the connection can no longer be used.
     var endsConnection: Bool {
         guard case .statement(let state) = kind else { return true }
-        // Shutdown, crash, administrators and the limit of idle sessions end the session: class 57P. So do the limits
-        // of idle transactions and of all transactions.
+        // Shutdown, crash, administrators and the limit of idle sessions end the session: 57P01 to 57P05. So do the
+        // limits of idle transactions and of all transactions.
         return state.hasPrefix("57P") || state == "25P03" || state == "25P04" || state.hasPrefix("08") || isReadOnly
     }
 
@@ -76,7 +76,6 @@ extension PostgresFailure {
         case .otherDatabase:
             return .refused(reason: message, remedy: "connect it to its database again, or restart it to use this one")
         }
-        // The first two digits name a class of errors.
         switch state {
         case "42501": return .refused(reason: "the database refuses access: \(message)", remedy: Self.grant)
         case "3F000":

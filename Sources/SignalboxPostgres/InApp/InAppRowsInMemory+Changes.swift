@@ -4,9 +4,8 @@ import SignalboxStore
 
 /// The changes of decisions.
 extension InAppRowsInMemory {
-    /// Applies the changes of one decision, in their order. `nextDue`: of the devices among them. Throws
-    /// ``InAppKeysMissing`` before it changes anything when `keys` do not cover all of them. `known`: offers that are
-    /// not stored, or whose devices were read.
+    /// Applies the changes of one decision, in their order. `nextDue`: of the devices among them. `keys`: those whose
+    /// rows were read. Throws ``InAppKeysMissing`` before it changes anything when the changes concern another row.
     mutating func apply(_ changes: [RowChange], nextDue: Instant?, _ keys: InAppKeys) throws {
         let missing = missingKeys(of: changes, keys)
         guard missing.keys.isEmpty else { throw missing }

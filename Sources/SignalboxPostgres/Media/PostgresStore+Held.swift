@@ -63,7 +63,7 @@ private struct HeldPage: Sendable {
 
     /// In the order of ``HeldPage/page``: ready ones by number, then the others by the end of their wait.
     private(set) var held: [HeldDelivery] = []
-    /// Deliveries whose wait has no delivery to release.
+    /// Deliveries that no longer wait for files: they ended, were begun, or are held by a lane.
     private(set) var ended: [Int64] = []
 
     init(upTo limit: Int, at now: Int64, of node: Int64, on connection: PostgresConnection) throws {

@@ -68,10 +68,9 @@ extension RouteVerdict {
 }
 
 extension RouteTable {
-    /// The verdict of every route on an event, in order. Throws if that takes more work than one event may take.
-    /// Evaluates every pattern by itself, for explanations and tests; the intake uses the index. Takes at most 16
-    /// times the work limit of a decision. The array has an entry for each route of the table, disabled ones
-    /// included.
+    /// The verdict of every route on an event, in order, disabled routes included. Evaluates every pattern by itself,
+    /// for explanations and tests; the intake uses the index. Throws if that takes more than 16 times the work limit
+    /// of a decision.
     package func verdicts(on event: JSONValue) throws(RoutingTooCostly) -> [(route: Route, verdict: RouteVerdict)] {
         // Explaining each route by itself takes more work than deciding by the index.
         var work = MatchWork(limit: 16 * workLimit)

@@ -15,8 +15,8 @@ extension MetricValues {
         static let rules = 100
     }
 
-    /// The destinations to show: those that need attention first, then the others, both in the order of names. At most
-    /// ``Bounds/destinations``. The order does not depend on their states.
+    /// The destinations to show, in the order of names. If there are more than ``Bounds/destinations``, those that need
+    /// attention have precedence.
     static func shown(
         _ all: Set<DestinationName>, _ statuses: [DestinationName: DestinationStatus]
     ) -> [DestinationName] {

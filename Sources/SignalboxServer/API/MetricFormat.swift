@@ -31,7 +31,7 @@ struct MetricFormat: Equatable, Sendable {
     private struct Preference {
         /// In lower case, without parameters; empty for an empty alternative.
         let name: String
-        /// The weight `q`, from 0 to 1. 0 means not acceptable, even for text that is not a number.
+        /// The weight `q`, from 0 to 1. 0 means not acceptable; a weight that is not a number counts as 0.
         var quality = 1.0
         /// The parameter `version`; nil without one.
         var version: String?

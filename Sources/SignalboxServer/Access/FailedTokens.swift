@@ -2,8 +2,8 @@ import Logging
 import SignalboxStore
 import Synchronization
 
-/// Counts requests with a wrong token, logs them once a minute, and delays the answers to those of one
-/// network that fail often.
+/// Counts requests with a wrong token, logs them once a minute, and delays the answers to a network whose requests fail
+/// often.
 final class FailedTokens: Sendable {
     // A class because the APIs of all configs share it.
     /// The kind of endpoint. Raw values are labels of the metric.

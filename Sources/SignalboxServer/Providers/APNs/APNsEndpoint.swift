@@ -137,7 +137,8 @@ final class APNsEndpoint: ProviderEndpoint {
         return transport
     }
 
-    /// Apple has no word for a label. Clients need a reason and their identifier even then.
+    /// Apple has no reason for an invalid label of a run. Clients need one of Apple's reasons, and their identifier,
+    /// even then.
     func invalidRun(_ request: ProviderRequest) -> ProviderReply {
         APNsCall(request)?.reply.failure(.badRequestParams) ?? .invalidRun
     }
@@ -168,8 +169,8 @@ final class APNsEndpoint: ProviderEndpoint {
         return await acceptance.accept([push], of: call.request, as: wording(of: call, for: push.source))
     }
 
-    /// The answer to the only push of a request. A repeat gets the answer of the first request, which differs in
-    /// nothing. Answers of the development environment have `apns-unique-id` in addition: the id of the event.
+    /// The answer to the only push of a request. A repeat gets the same answer as the first request. Answers of the
+    /// development environment also have `apns-unique-id`: the id of the event.
     private func wording(of call: APNsCall, for source: SourceName) -> PushAcceptance.Wording {
         // A host that the client names decides.
         let host = call.request.connection.providerHost

@@ -5,7 +5,7 @@ struct FieldBlock {
     /// Belongs at the end of the payload of a HEADERS frame, after the fields that the library wrote.
     private(set) var bytes: [UInt8] = []
 
-    /// A frame of every client takes as many bytes, and `:status`.
+    /// Bytes. Every client accepts frames of 16,384 bytes (RFC 9113, 4.2); the rest is for `:status`.
     private static let longest = 16_000
 
     /// Leaves out fields that are too long for one frame. Answers have none: a request is shorter.
