@@ -258,7 +258,7 @@ import Testing
             let event = try JSONSerialization.jsonObject(with: Data(list.utf8)) as? [String: Any]
             let id = try #require(event?["id"] as? String)
             let missing = try await binary.run(["events", "show", id, "--destination", "inbox"], in: directory)
-            #expect(missing.output.hasPrefix("The event did not reach inbox: it has no delivery to it.\n"))
+            #expect(missing.output.hasPrefix("The event did not reach inbox: it has no delivery there.\n"))
             #expect(missing.output.contains(#"route braze-only: no; /data/vendor is "synerise""#), "\(missing.output)")
             let reached = try await binary.run(["events", "show", id, "--destination", "log"], in: directory)
             #expect(reached.output.hasPrefix("The event reached log.\n"), "\(reached.output)")

@@ -58,7 +58,7 @@ package struct EventAnswer: Sendable {
                 + "Requeue it with: signalbox deliveries retry \(deliveries.last?.id ?? 0)"
         }
         if states.contains(.expired) { return "The event did not reach \(destination): it expired." }
-        return "The event did not reach \(destination): it has no delivery to it."
+        return "The event did not reach \(destination): it has no delivery there."
     }
 
     /// Matching or not, in the order of evaluation. Empty if the routes could not be evaluated.

@@ -13,14 +13,13 @@ package enum TokenKeyFile {
         do throws(UnreadableFile) {
             let key = try ConfigText.contents(of: file, upTo: size + 1)
             if key.count == size { return key }
-            reason = "it is not whole"
+            reason = "it does not have \(size) bytes"
         } catch {
             guard !error.isMissing else { return nil }
             reason = error.reason
         }
         StandardError.warn(
-            "The gateway's key \(file) cannot be read, so hashes of device tokens differ from the gateway's. "
-                + "\(reason).")
+            "Cannot use the gateway's key \(file): \(reason). Hashes of device tokens differ from the gateway's.")
         return nil
     }
 }

@@ -28,11 +28,11 @@ extension GatewayConfig {
 package enum OperatorRole: String, Sendable, CaseIterable, Comparable {
     /// Reads metrics.
     case metrics
-    /// Reads everything else.
+    /// Reads everything else except payloads and the history of configs.
     case reader
-    /// Retries deliveries, pauses destinations, registers in-app messages.
+    /// Reads payloads. Changes deliveries, destinations, in-app messages, failure rules and captures.
     case `operator`
-    /// Removes deliveries.
+    /// Removes deliveries, checks configs and reads their history.
     case admin
 
     /// Orders roles by their rights: a greater role has all rights of a lesser one.
@@ -79,7 +79,7 @@ extension GatewayConfig.Admin {
             "The bearer token, or several while it is being replaced.")
         Option(
             "role", \.role, .choice("role"), required: missingRole,
-            "Its rights: `metrics` reads `/metrics` and `/v1/whoami`, `reader` also everything else except payloads and the history of configs, `operator` also reads payloads and changes deliveries, destinations, in-app messages and failure rules, `admin` also removes deliveries, checks configs and reads their history."
+            "Its rights: `metrics` reads `/metrics` and `/v1/whoami`, `reader` also everything else except payloads and the history of configs, `operator` also reads payloads and changes deliveries, destinations, in-app messages, failure rules and captures, `admin` also removes deliveries, checks configs and reads their history."
         )
         Option(
             "content", \.content, .flag,

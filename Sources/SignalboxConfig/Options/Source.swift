@@ -56,7 +56,7 @@ extension GatewayConfig.Source {
             "The vendor of all payloads of the source, for vendors that payloads do not identify.")
         Option(
             "dedupe", \.dedupe, .section(GatewayConfig.Dedupe.options),
-            "Accepts only the first of several events with an equal value within a time window.")
+            "Makes an event only of the first of several payloads with an equal value within a time window.")
         Option(
             "limits", \.limits, .section(GatewayConfig.SourceLimits.options),
             "Limits of the source at the provider endpoints.")

@@ -6,7 +6,7 @@ import SignalboxGateway
 import SignalboxRouting
 import SignalboxStore
 
-/// All subcommands work on the file of the queue, next to a running gateway, which sees their changes at its next
+/// All subcommands work on the store of the queue, next to running gateways, which see their changes at their next
 /// tick. The config is optional: it names the data directory and explains why deliveries wait.
 struct Deliveries: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -101,7 +101,7 @@ struct Deliveries: AsyncParsableCommand {
             discussion: """
                 A running gateway attempts them within a second, unless their destination waits; otherwise the next \
                 start does. Name deliveries by number, or give conditions: without --state, they select dead \
-                deliveries. --dead alone selects all of those.
+                deliveries. --dead alone selects all dead deliveries.
                 """)
 
         /// Only the data directory and the names are read from the config, which may be missing.
