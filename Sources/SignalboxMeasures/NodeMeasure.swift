@@ -124,8 +124,8 @@ public struct NodeMeasure: Sendable {
         return leases.count
     }
 
-    /// Appends deliveries that no node holds, in batches of `size`, from two tasks. `count` is rounded down to whole
-    /// batches.
+    /// Appends deliveries that no node holds, in batches of `size`, from two tasks. `count` is rounded down to a
+    /// multiple of two batches.
     public func fill(_ count: Int, by size: Int = 100) async throws {
         _ = try await append(count / size / 2, by: size)
     }

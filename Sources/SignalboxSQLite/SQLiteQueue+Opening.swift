@@ -9,8 +9,8 @@ extension SQLiteQueue {
     /// gateway: it takes no lock on the directory and writes no record. Throws ``StoreError/missing(path:)`` without
     /// a file, ``StoreError/directory(path:reason:)`` if it may not look for one, and the same errors for a lost queue
     /// as the owner's initializer. Reads and writes through connections of its own; SQLite's locks order its writes
-    /// with the gateway's. Applies no migrations, because a running gateway
-    /// relies on its tables: throws ``StoreError/otherSchema(path:isNewer:)`` for the queue of another version.
+    /// with the gateway's. Applies no migrations, because a running gateway relies on its tables: throws
+    /// ``StoreError/otherSchema(path:isNewer:)`` for the queue of another version.
     package static func existing(in directory: String) throws(StoreError) -> SQLiteQueue {
         if let loss = QueueLoss(beforeOpening: directory) { throw loss.error(in: directory) }
         try findQueue(in: directory)

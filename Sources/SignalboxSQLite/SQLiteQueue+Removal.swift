@@ -9,8 +9,8 @@ extension SQLiteQueue {
 
     /// Many small transactions, so a crash in between loses no consistency. Returns the number of removed events.
     /// `pause` runs between the steps, without a lock. In this order: ended events, payloads, requests, keys of
-    /// `dedupe`, in-app rows, events beyond the bytes, categories. Then returns free pages to the file system. Throws
-    /// at the first failure; the steps before it stay.
+    /// `dedupe`, in-app rows, events beyond the bytes, categories, actions. Then returns free pages to the file system.
+    /// Throws at the first failure; the steps before it stay.
     package func remove(beyond retention: Retention, pause: () async -> Void) async throws(StoreError) -> Int {
         let now = now
         var removed = 0
@@ -122,7 +122,7 @@ extension SQLiteQueue {
     }
 
     /// Returns free pages to the file system, some at a time. A file that an earlier version made keeps them for later
-    /// use. Ends when no further page becomes free. Throws when a write fails.
+    /// use. Ends when no further page can be returned. Throws when a write fails.
     func shrink() async throws(StoreError) {
         var before = Int64.max
         while true {

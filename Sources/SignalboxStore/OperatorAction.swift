@@ -76,10 +76,11 @@ package struct ActionFilter: Sendable, Equatable {
 
 /// Keeps the log of actions. No verb removes a row; upkeep keeps the newest ``StoreLimits/actions``.
 ///
-/// Changes of the store write their row in their own transaction: their verbs take the action.
+/// Changes of the store, except removals of media, write their row in their own transaction: their verbs take the
+/// action.
 package protocol ActionStore: StoreStatus {
-    /// Records an action that changes nothing in the store: one that was refused, or one on the memory of the process.
-    /// Durable when it returns.
+    /// Records an action in a transaction of its own: one that was refused, one on the memory of the process, or a
+    /// removal of media. Durable when it returns.
     func record(_ action: OperatorAction, count: Int?) async throws(StoreError)
 
     /// A page of actions, newest first: at most `limit`, from at most `rows` that the store examines.

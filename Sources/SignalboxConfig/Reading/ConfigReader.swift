@@ -188,8 +188,8 @@ package struct ConfigReader {
             also: [(location(of: earlier, isKey: true), "the first one is here")])
     }
 
-    /// False, with an error, for an object with both or none of the first two keys. `keys`: every allowed key. An
-    /// unknown key is reported instead, because a misspelled key explains the absence.
+    /// False, with an error, for an object with both or none of the first two keys. `keys`: every allowed key. Then
+    /// records unknown keys too, because a misspelled key explains the absence.
     mutating func hasEither(_ keys: [String], in value: JSONValue, orElse problem: String) -> Bool {
         let isEither = (value.member(keys[0]) == nil) != (value.member(keys[1]) == nil)
         guard value.isObject, !isEither, isObject(value, keys: keys) else { return true }

@@ -90,7 +90,8 @@ extension Message.ReEligibility {
 }
 
 extension [UInt8] {
-    /// The deepest nesting of brackets in this JSON text; some number below it for a text that is too short for it.
+    /// The deepest nesting of brackets in this JSON text. For a text that is too short to reach `limit`, some number
+    /// below it that is not less than the nesting.
     fileprivate func nesting(upTo limit: Int) -> Int {
         guard count >= 2 * limit else { return count / 2 }
         var depth = 0

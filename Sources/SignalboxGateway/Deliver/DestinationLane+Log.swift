@@ -49,9 +49,9 @@ extension DestinationLane {
         }
     }
 
-    /// Logs one settlement; successful ones at level debug only. The level follows from the outcome: warning for dead
-    /// letters, info for retries and expiries, debug for the rest. `disables`: whether it is the first one that
-    /// disables the destination; its only line says so.
+    /// Logs one settlement. The level follows from the outcome: warning for dead letters, error for the first of
+    /// several postponed attempts, info for retries and expiries, debug for the rest. `disables`: whether it is the
+    /// first one that disables the destination; its only line says so.
     private func report(_ settlement: Settlement, disables: Bool) {
         // Most settlements: formatting their metadata would cost more than their signatures.
         if case .delivered = settlement.outcome, logger.logLevel > .debug { return }

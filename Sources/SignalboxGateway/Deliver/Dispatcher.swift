@@ -177,9 +177,8 @@ package struct Dispatcher: NamedService {
 }
 
 extension Dispatcher {
-    /// Logs lanes that stopped, once for each stop, and wakes them. Looks for two defects: reads of the queue that
-    /// hang, and idle lanes with overdue deliveries. It wakes the latter.
-    /// `outage`: of the reads for these checks.
+    /// Logs lanes that stopped, once for each stop. Looks for two defects: reads of the queue that hang, and idle lanes
+    /// with overdue deliveries; it wakes the latter. `outage`: of the reads for these checks.
     private func check(_ watchdog: inout Watchdog, _ outage: Outage) async {
         for lane in roster.lanes {
             guard let reading = watchdog.stuckReading(lane.name, queue.readingNumber(of: lane.name)) else { continue }

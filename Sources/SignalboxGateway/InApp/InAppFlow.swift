@@ -77,8 +77,8 @@ package struct InAppFlow: Sendable {
         try await answer(read(report: body, of: offer, from: source))
     }
 
-    /// Ends leases, delays, waits and displays of a device whose time is over.
-    /// Called by the timer. Offers nothing: a client must ask. Harmless for a device without due work.
+    /// Ends those leases, delays, waits and displays of a device that are due. Called by the timer. Offers nothing: a
+    /// client must ask. Harmless for a device without due work.
     func advance(_ device: DeviceID) async throws(InAppFailure) {
         let question = Question<Void>(subject: .due(device), source: .default, tallies: { _, _, _ in [] }) {
             engine, state, active, now in

@@ -90,8 +90,8 @@ struct BulkStep {
         """
 
     /// Returns the number of moved deliveries by destination. Ordered searches notice old numbers by
-    /// `destinations.requeues`; see ``LineFloors``. Their leases are numbered from the time on, so that no
-    /// number is one of a lease that they had before they ended.
+    /// `destinations.requeues`; see ``LineFloors``. Their leases are numbered from the clock's milliseconds on,
+    /// so that none repeats the number of a lease from before they ended.
     private static let retryDead = """
         WITH found AS MATERIALIZED (
             SELECT d.id FROM ended d WHERE d.id = ANY ($4) AND d.state = 'dead' AND \(DeliveryWalk.matches())

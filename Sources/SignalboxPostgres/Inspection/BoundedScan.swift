@@ -10,7 +10,7 @@ struct BoundedScan {
 
     /// Numbers of matching rows, the largest first.
     private(set) var ids: [Int64] = []
-    /// The last examined number; nil at the end of the table.
+    /// After the walk, the last examined number if other rows follow it; nil at the end of the table.
     private(set) var next: Int64?
     /// False if rows or time ran out before enough rows matched.
     private(set) var isComplete = true

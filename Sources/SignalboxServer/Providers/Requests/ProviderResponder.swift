@@ -8,8 +8,8 @@ struct ProviderResponder {
     let endpoints: ProviderEndpoints
     let budget: BodyBudget
 
-    /// Returns nil for a path of the API. An unreadable body is answered in the form of its endpoint too. Suspends
-    /// until the reply is known, and for its delay.
+    /// Returns nil for a path of the API. Answers a body that is too large, or that has no room, in the form of its
+    /// endpoint. Suspends until the reply is known, and for its delay.
     func respond(to request: Request, context: GatewayRequestContext) async -> Response? {
         let provider = ProviderRequest(request, context)
         switch endpoints.verdict(on: provider) {
