@@ -235,8 +235,8 @@ package protocol DownloadStore: StoreStatus {
 
 /// Removes what has been kept long enough. Works in small steps, between which others write.
 package protocol UpkeepStore: StoreStatus {
-    /// Removes events, categories, records of repeats and in-app rows beyond the retention; returns the number of
-    /// events. Calls `pause` between two steps.
+    /// Removes events, payloads, categories, records of repeats and in-app rows beyond the retention, and actions
+    /// beyond ``StoreLimits/actions``; returns the number of events. Calls `pause` between two steps.
     func remove(beyond retention: Retention, pause: () async -> Void) async throws(StoreError) -> Int
 
     /// Forgets files and URLs beyond the retention; returns the number of files. Keeps those that a waiting delivery

@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    // MARK: Who may
+    // MARK: Access
 
     @Test func servesSourcesAndOperatorsOnly() async throws {
         let config =

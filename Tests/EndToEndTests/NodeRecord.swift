@@ -11,7 +11,7 @@ final class NodeRecord: Sendable {
         var attempts: [String: [Attempt]] = [:]
         /// Deliveries that were answered.
         var arrived: Set<String> = []
-        /// Those of the destination with ordering.
+        /// Arrivals at the destination with ordering.
         var arrivedInOrder = 0
         var refused = 0
         /// Posts whose commit may have succeeded, without an answer or with 503: key and number.

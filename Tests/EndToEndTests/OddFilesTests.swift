@@ -127,7 +127,7 @@ import Testing
             "\(result.errors)")
     }
 
-    // MARK: What leaves nothing, and what is meant otherwise
+    // MARK: Selections of nothing, and misspelled names
 
     @Test(arguments: [
         ("2026-11-20T00:00:00Z", "2026-11-20T00:00:00Z"), ("2026-11-20T00:00:01Z", "2026-11-20T00:00:00Z"),

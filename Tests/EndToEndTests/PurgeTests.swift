@@ -81,7 +81,8 @@ import Testing
         }
     }
 
-    /// They wait for the rate of their destination. Only the gateway itself can tell them from attempts in progress.
+    /// The deliveries wait for the rate of their destination. Only the gateway itself can tell them from attempts in
+    /// progress.
     @Test func deliveriesInTheGatewaysMemoryAreReportedToTheCommandAndPurgedOverHTTP() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in

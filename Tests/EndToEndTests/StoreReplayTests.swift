@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// They are free once the killed process is declared gone, after some 15 seconds.
+    /// Its deliveries are free once the killed process is declared gone, after some 15 seconds.
     @Test func deliversWhatAKilledReplayHeld() async throws {
         let answers = Answers()
         try await StoreDatabase.with { database in

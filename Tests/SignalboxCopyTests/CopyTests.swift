@@ -150,8 +150,8 @@ import Testing
         }
     }
 
-    /// It had no heartbeat for long: it was suspended, or could not reach the database. Or it opened the database right
-    /// before the copy began.
+    /// The gateway had no heartbeat for long, because it was suspended or could not reach the database; or it opened
+    /// the database right before the copy began.
     @Test(arguments: [true, false]) func aGatewayThatComesBackDoesNotWrite(_ isRegistered: Bool) async throws {
         try await withSample { queue, location, _ in
             // Its own target: after a failed attempt, users of the same target soon make none.

@@ -135,7 +135,7 @@ import Testing
         #expect(gate.takePlaces(at: .seconds(5)) == .free(4))
     }
 
-    /// It does so even if the gate follows the backoff of another process.
+    /// Also for the backoff of another process, which the gate follows.
     @Test func aResumeEndsPauseAndWait() {
         let gate = gate()
         gate.follow(breakerOpen: .seconds(30), quiet: .seconds(86_400), at: .zero)

@@ -53,7 +53,7 @@ import Testing
         #expect(tally.sampled.map(\.event.vendor.name) == ["c", "d"])
     }
 
-    /// It does so even with more groups than an event is compared with.
+    /// Even with more groups than an event is compared with.
     @Test(arguments: [1, 60, 3 * EventTally.mostCompared])
     func countsAsADictionaryDoes(vendors: Int) {
         let seed = UInt64.random(in: 0 ... .max)

@@ -61,7 +61,7 @@ import Testing
 
     // MARK: On the database
 
-    /// It has not seen the later keys, even if it found exactly as many deliveries as it may.
+    /// Such a search has not seen the later keys, even if it found exactly as many deliveries as it may.
     @Test func aSearchThatReachesItsLimitDoesNotReachTheEnd() async throws {
         try await NodeBench.withNodes(isOrdered: true) { node, _ in
             try await node.append(["c", "b", "a"].enumerated().map { NodeBench.event($0, under: $1) })

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    /// It could not store some texts of events.
+    /// Such a database could not store some texts of events.
     @Test func refusesADatabaseOfAnotherEncoding() async throws {
         let shared = try await PostgresServer.sharedURL()
         let name = "t\(UInt32.random(in: 1 ... .max))"

@@ -38,7 +38,7 @@ import Testing
         #expect(counts[1] < counts[0] * 2, "\(counts)")
     }
 
-    /// It goes through the keys after the one that was served last, then through the others.
+    /// A round goes through the keys after the one that was served last, then through the others.
     @Test func aRoundLooksAtEachKeyOnce() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try await queue(in: directory, keys: 2500)

@@ -24,7 +24,7 @@ import Testing
         #expect(shares.left == 600)
     }
 
-    /// They do so even behind one proxy, whose address all requests share.
+    /// Even behind one proxy, whose address all requests share.
     @Test func greedySourcesLeaveRoomForOthers() throws {
         var shares = BodyShares(bytes: 1200)
         _ = Self.fill(&shares, for: try Self.holder("a"))

@@ -62,7 +62,7 @@ import Testing
         #expect(Self.refusal(of: Self.head([("host", "a")], uri: uri)) == .targetInvalid)
     }
 
-    /// It is not part of a value (RFC 9112, 5.1).
+    /// White space around a value is not part of it (RFC 9112, 5.1).
     @Test func leavesOutWhiteSpaceAfterValues() throws {
         let fields = [("Host", "a "), ("Content-Length", "25 "), ("apns-topic", "com.example \t"), ("x", "  ")]
         let checked = try CheckedHead(Self.head(fields))

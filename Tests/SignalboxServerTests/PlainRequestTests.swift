@@ -12,7 +12,7 @@ import Testing
 @Suite struct PlainRequestTests {
     private static let seed = UInt64.random(in: 0...UInt64.max)
 
-    // MARK: What is read
+    // MARK: Heads that are read
 
     @Test(arguments: [
         "host: a", "Host: a:1", "HOST: [::1]:80", "host: a\r\naccept: */*", "host:a", "host: a\r\nx_y: 1, 2 ; 3",

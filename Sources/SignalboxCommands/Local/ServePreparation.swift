@@ -9,7 +9,7 @@ package struct ServePreparation: Sendable {
     private let path: String
     private let secrets: SecretResolver
     private let format: LogFormat
-    /// Those of the start. A reload cannot change them, so a new config must be safe on them.
+    /// The addresses of the start. A reload cannot change them, so a new config must be safe on them.
     private let addresses: GatewayServer.Addresses
     /// The one in use until the process ends.
     private let store: GatewayConfig.Store

@@ -23,7 +23,7 @@ extension MediaFileRecord {
     }
 
     /// The file as one line of JSON, for scripts. Members without a value are left out. Times are RFC 3339 in UTC.
-    /// `milliseconds` is the duration of audio and video. `usedAt` is exact to the hour.
+    /// `milliseconds` is the duration of a file that an earlier version stored. `usedAt` is exact to the hour.
     package var json: String {
         JSONText.members { json in
             json.members(of: file)

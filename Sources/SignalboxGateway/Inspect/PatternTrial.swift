@@ -27,7 +27,7 @@ package struct PatternTrial: Sendable {
 
     /// Events that were tried.
     package private(set) var seen = 0
-    /// Those of them that match.
+    /// The events among ``seen`` that match.
     package private(set) var matched = 0
     /// In the order of the events.
     package private(set) var samples: [Sample] = []

@@ -277,6 +277,6 @@ private final class AppendedDeliveries: Sendable {
     /// Destinations without a delivery are missing.
     var counts: [DestinationName: Int] { state.withLock { $0.counts } }
 
-    /// Those with a scheduled time.
+    /// Deliveries with a scheduled time.
     var scheduled: Int { state.withLock { $0.scheduled } }
 }

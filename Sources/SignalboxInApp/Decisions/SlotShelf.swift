@@ -2,7 +2,7 @@
 struct SlotShelf {
     /// The best first.
     let definitions: [Definition]
-    /// Those that failed for a slot of this page, by position in ``definitions``.
+    /// Whether each message failed for a slot of this page, by position in ``definitions``.
     var hasFailed: [Bool]
     /// Positions of the messages for one product, and of those for any.
     private var byProduct: [String: [Int]] = [:]

@@ -76,7 +76,7 @@ struct InAppRowsInMemory {
     private var leases = ExactTextMap<[OfferID]>()
     /// Stored offers that are to be removed.
     private(set) var removed: ExactTextSet = []
-    /// Those of all campaigns that were read, or are changed.
+    /// The tallies that were read, or are changed, by campaign.
     var tallies = ExactTextMap<TallyRow>()
     /// Whether any campaign has a tally.
     var hasTallies = false

@@ -119,7 +119,7 @@ extension PostgresStore {
 struct Poll: Sendable {
     /// Open destinations with a due free delivery without an order key, and when the first of these became due.
     var loose: [DestinationName: Date] = [:]
-    /// Those with a due free delivery with a key.
+    /// Open destinations with a free delivery that has an order key and is due.
     var keyed: Set<DestinationName> = []
     /// Free deliveries whose time is over, at most a thousand, the longest overdue first.
     var overdue: [Int64] = []

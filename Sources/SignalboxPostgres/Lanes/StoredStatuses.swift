@@ -7,7 +7,7 @@ import Synchronization
 struct StoredStatuses: Sendable {
     /// Paused and disabled ones.
     var states: [DestinationName: DestinationStatus] = [:]
-    /// Those without permission. A destination may be in both.
+    /// Destinations without permission. A destination may be in both.
     var withheld: [DestinationName: DestinationStatus] = [:]
     /// When an operator last resumed the active ones; those without a known time are missing.
     var resumes: [DestinationName: Date] = [:]

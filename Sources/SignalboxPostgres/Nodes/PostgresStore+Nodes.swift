@@ -77,7 +77,7 @@ extension PostgresStore {
         try await free(lost.filter { !uncertain.contains($0.key) })
     }
 
-    /// Those of these leases that are of certain destinations.
+    /// The leases among `ids` whose deliveries go to one of these destinations.
     private func leases(_ ids: [Int64], of destinations: [DestinationName]) async throws(StoreError) -> Set<Int64> {
         Set(
             try await readers.rows(

@@ -15,7 +15,7 @@ enum InAppStatement: Int, CaseIterable {
     case hasMessage
     /// Once for each group, so that most decisions need not look for addressed messages and for tallies.
     case hasMessageToUser, hasMessageToDevice, hasTally
-    /// Those that touch a row find it by its rowid, which the same transaction has read.
+    /// Statements that touch a row find it by its rowid, which the same transaction has read.
     case putUser, touchUser, putUserLedger, putDevice, touchDevice, touchDueDevice, putDeviceLedger, putDeviceOffers
     case insertOffer, updateOffer, removeOffer
     /// Rows of owners whose ledger is not in their row.

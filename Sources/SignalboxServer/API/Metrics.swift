@@ -27,7 +27,7 @@ struct MetricValues: Sendable {
     let queue: QueueValues?
     /// The destinations of the config and of the queue, at most ``Bounds/destinations``.
     let destinations: [DestinationName]
-    /// Those of them that left the config.
+    /// The ones among ``destinations`` that are no longer in the config.
     let left: Set<DestinationName>
     /// Durations of commits and ends of deliveries, since the start of the process.
     let health: StoreHealth

@@ -14,7 +14,7 @@ struct ProcessValues: Sendable {
     var mostFiles: Double?
     /// Seconds since 1970.
     var startTime: Double?
-    /// Those of event loops, of Swift's pool and of the C libraries together.
+    /// The threads of event loops, of Swift's pool and of the C libraries together.
     var threads: Double?
 
     /// Reads some files of `/proc`, which takes less than a millisecond.

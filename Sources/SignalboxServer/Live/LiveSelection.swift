@@ -24,7 +24,7 @@ package struct LiveSelection: Sendable {
     /// The words of the parameter `types`.
     package static let types = RecentEntry.Kind.allCases.map(\.rawValue) + [stats]
 
-    /// Those of `GET /v1/stream`. Their texts are part of docs/reference/http.md.
+    /// The parameters of `GET /v1/stream`. Their texts are part of docs/reference/http.md.
     static let parameters: [QueryParameter] = [
         QueryParameter("pattern", .text, "An event pattern as JSON; only events that match"),
         QueryParameter("types", .text, "Some of `\(types.joined(separator: "`, `"))`, with commas; default all"),

@@ -12,7 +12,7 @@ struct ObservationAPI: Sendable {
     /// The longest window of counts, and its default.
     static let window = Duration.seconds(15 * 60)
 
-    /// Those of `GET /v1/stats`. Their texts are part of docs/reference/http.md.
+    /// The parameters of `GET /v1/stats`. Their texts are part of docs/reference/http.md.
     static let statsParameters: [QueryParameter] = [
         QueryParameter("window", .duration, "The time to look back; default 15m, which is the longest"),
         QueryParameter("step", .duration, "The time that one number counts; whole seconds, default 10s"),

@@ -3,7 +3,7 @@ import SignalboxCommands
 import SignalboxConfig
 import SignalboxRouting
 
-/// Works on the queue and the folder `media` of the data directory, even while the gateway runs.
+/// Works on the queue and the media directory, even while the gateway runs.
 struct MediaFiles: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "media", abstract: "List, verify and remove stored files of notifications.",

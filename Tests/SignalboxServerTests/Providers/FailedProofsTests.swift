@@ -40,7 +40,7 @@ import Testing
         #expect(proofs.slowed == 2)
     }
 
-    /// They share a count, and most of them did nothing wrong.
+    /// These networks share a count, and most of them did nothing wrong.
     @Test func networksBeyondTheBoundAreNotSlowedDown() throws {
         let proofs = makeProofs()
         for network in 0..<1_000 {
