@@ -87,7 +87,7 @@ struct RowStatement {
     /// Memory for the arguments of a run: enough for the rows that are usually inserted together. A class because it
     /// owns memory. Freed with the last statement that shares it.
     final class ArgumentSpace {
-        /// 64 KiB.
+        /// The bytes for a statement with strings or bytes.
         static let usual = 64 * 1024
         /// Without an initial value.
         let bytes: UnsafeMutableRawBufferPointer

@@ -11,7 +11,7 @@ package struct ServePreparation: Sendable {
     private let format: LogFormat
     /// The addresses of the start. A reload cannot change them, so a new config must be safe on them.
     private let addresses: GatewayServer.Addresses
-    /// The one in use until the process ends.
+    /// The store in use until the process ends.
     private let store: GatewayConfig.Store
     private let isStoreOfConfig: Bool
 
