@@ -22,10 +22,10 @@ extension MCE {
         }
     }
 
-    /// The value of an action. Android's plug-in has the minutes of a snooze under `time`. On Apple devices, React
-    /// Native's plug-ins have them, and the addresses of passes and web views, in an object
+    /// The value of an action. Android's plug-in has the minutes of a snooze under `time`. On Apple devices, those for
+    /// React Native and Cordova have them, and the addresses of passes and web views, in an object
     /// (go-acoustic/Acoustic-Mobile-Push-React-Native @a2aae74, RNAcousticMobilePushSnooze.m,
-    /// RNAcousticMobilePushWallet.m, RNAcousticMobilePushDisplayWeb.m).
+    /// RNAcousticMobilePushWallet.m, RNAcousticMobilePushDisplayWeb.m; Acoustic-Mobile-Push-Cordova, the same).
     fileprivate static func value(of action: JSONObject, _ type: Action.ActionType) -> JSONValue? {
         let value = action["value"]
         switch type {
