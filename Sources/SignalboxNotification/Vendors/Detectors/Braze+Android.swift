@@ -43,9 +43,10 @@ extension PushNotification {
         }
         addMedia(payload["ab_li"], as: .icon)
         let slots = BrazeSlots(payload)
-        // The most specific style counts: story, conversation, picture.
+        // The most specific style counts: story, conversation, picture, content card.
         if payload["ab_cp"] != nil { vendorKind = "conversation" }
         if payload["ab_c"] != nil { readStory(slots) }
+        if vendorKind == nil, payload["ab_cd"] != nil { vendorKind = "content-card" }
         // Uninstall tracking counts by the presence of its key, the other requests by its value.
         let isTracking = (payload["appboy_uninstall_tracking"] ?? extra?["appboy_uninstall_tracking"]) != nil
         let request = Braze.request(in: payload, of: Braze.androidRequests, where: \.androidFlag)
