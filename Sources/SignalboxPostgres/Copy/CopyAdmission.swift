@@ -69,7 +69,12 @@ struct CopyAdmission {
             return nil
         }
         guard try row.text(0) == source.identity else { throw refusal("\(target.place) has a copy of another queue") }
-        guard try !row.flag(2) else { throw refusal("this queue was copied into \(target.place) already") }
+        guard try !row.flag(2) else {
+            // Gateways may use it since.
+            throw StoreError.refused(
+                reason: "this queue was copied into \(target.place) already",
+                remedy: "start the gateways on it; for a second copy, name another database or schema")
+        }
         guard try row.text(1) == source.version else {
             throw refusal("the queue has changed since its copy into \(target.place) began")
         }
