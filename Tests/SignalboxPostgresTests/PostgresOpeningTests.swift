@@ -118,6 +118,20 @@ import Testing
         #expect(remedy == "free space on the disk of the server")
     }
 
+    /// A pooler whose pool is full accepts sessions, and keeps their first statements waiting.
+    @Test func namesTheRemedyOfASessionThatCannotBegin() {
+        let target = PostgresTarget(url: "postgres://signalbox@db/queue")
+        func words(_ kind: PostgresFailure.Kind, _ message: String) -> String {
+            PostgresConnection.beginning(PostgresFailure(kind: kind, message: message), of: target).words
+        }
+        #expect(words(.timeout, "it did not answer").hasSuffix("if it is behind a pooler, raise the size of the pool"))
+        #expect(
+            words(.connection, "it was lost")
+                == "the database db/queue cannot be reached: it was lost; check that the server runs, and its address "
+                + "in gateway.store")
+        #expect(words(.statement(sqlState: "42P01"), "no table") == "no table")
+    }
+
     /// The role may need TLS, if the server admits it only with TLS.
     @Test func namesTheRemedyOfAClientThatIsNotAdmitted() {
         func remedy(_ encryption: String) -> String {

@@ -44,6 +44,22 @@ extension PostgresConnection {
         return "check that the server runs, and its address in gateway.store"
     }
 
+    /// The failure of the first statements of a session, for operators. A pooler accepts a session that has to wait for
+    /// a place in its pool.
+    static func beginning(_ failure: PostgresFailure, of target: PostgresTarget) -> PostgresFailure {
+        var failure = failure
+        switch failure.kind {
+        case .timeout:
+            failure.remedy = "see its load and its locks; if it is behind a pooler, raise the size of the pool"
+        case .connection:
+            failure = PostgresFailure(
+                kind: .connection, message: "\(target.place) cannot be reached: \(failure.message)",
+                remedy: remedy(for: failure.message, needsPassword: false))
+        case .statement, .otherDatabase, .refused: break
+        }
+        return failure
+    }
+
     /// Whether libpq could not use the connection string at all. `reason`: libpq's; those about values of a parameter
     /// begin so (fe-connect.c).
     static func isOfURL(_ reason: String, _ url: String) -> Bool {

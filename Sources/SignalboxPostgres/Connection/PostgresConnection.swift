@@ -96,8 +96,9 @@ final class PostgresConnection: @unchecked Sendable {
             generation = reach.adopt(server: try checkSettings(target))
             try check(target)
         } catch {
-            target.reach.failed(error)
-            throw error
+            let failure = Self.beginning(error, of: target)
+            target.reach.failed(failure)
+            throw failure
         }
         target.reach.succeeded()
     }
@@ -268,7 +269,8 @@ final class PostgresConnection: @unchecked Sendable {
             guard left > .zero else {
                 close()
                 throw PostgresFailure(
-                    kind: .timeout, message: "the database did not answer for \(patience.components.seconds) s")
+                    kind: .timeout, message: "the database did not answer for \(patience.components.seconds) s",
+                    remedy: "see its load and its locks")
             }
             let found = poll(&place, 1, Int32(clamping: Int64(left / .milliseconds(1)) + 1))
             if found > 0 { return }
