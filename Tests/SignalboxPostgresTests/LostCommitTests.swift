@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import SignalboxStore
 import SignalboxStoreTesting
@@ -45,6 +46,22 @@ import Testing
             try await Self.write(3, with: writer)
             #expect(try rows() == [1, 3])
         }
+    }
+
+    /// The server confirms a commit whose wait for a standby was canceled, although only the primary has it.
+    @Test func aCommitThatNoLongerWaitsForItsStandbyIsNotConfirmed() async throws {
+        let server = try await PostgresServer.start(settings: ["synchronous_standby_names=standby"])
+        let target = PostgresTarget(url: server.url)
+        let (writer, operation) = (try PostgresConnection(target), try PostgresConnection(target))
+        let write = Task {
+            try await DispatchQueue(label: "writer").run { () throws(PostgresFailure) in
+                try writer.run("CREATE TABLE rows (id bigint)").count
+            }
+        }
+        let cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+        while try operation.run(cancel).isEmpty { await Task.yield() }
+        let error = await #expect(throws: PostgresFailure.self) { try await write.value }
+        #expect(error?.kind == .connection && !writer.isOpen)
     }
 
     /// A lane without further writes finds out by itself, so that leases of the commit do not wait for one.

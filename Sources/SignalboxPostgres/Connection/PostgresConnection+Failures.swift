@@ -114,6 +114,21 @@ extension PostgresConnection {
             remedy: "set it for the role with ALTER ROLE")
     }
 
+    /// Ignores notices except one. After an operator has canceled the wait of a commit for its standby
+    /// (`pg_cancel_backend`), the server confirms the commit with a warning of this function (syncrep.c). A failover
+    /// may lose it, so the call must not succeed. The next connection finds out whether it is committed, and waits
+    /// again.
+    func receiveNotices(of handle: OpaquePointer) {
+        PQsetNoticeReceiver(
+            handle,
+            { connection, notice in
+                guard let connection, let function = PQresultErrorField(notice, Int32(UnicodeScalar("R").value)),
+                    String(cString: function) == "SyncRepWaitForLSN"
+                else { return }
+                Unmanaged<PostgresConnection>.fromOpaque(connection).takeUnretainedValue().isUnreplicated = true
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
     /// Ends a transaction that has failed. Closes the connection if it cannot.
     func rollBack() {
         guard isOpen else { return }

@@ -44,6 +44,8 @@ final class PostgresConnection: @unchecked Sendable {
     /// the owner makes another connection.
     var isOpen: Bool { !isClosed && generation == reach.generation }
     private var isClosed = false
+    /// Set by ``receiveNotices(of:)``.
+    var isUnreplicated = false
     private let reach: PostgresReach
     /// ``PostgresReach/generation`` when the connection was made.
     private var generation: Int
@@ -90,7 +92,7 @@ final class PostgresConnection: @unchecked Sendable {
             throw PostgresFailure(kind: .refused, message: "\(target.place) \(flaw.reason)", remedy: flaw.remedy)
         }
         PQsetnonblocking(connection, 1)
-        PQsetNoticeProcessor(connection, { _, _ in }, nil)
+        receiveNotices(of: connection)
         PQenterPipelineMode(connection)
         do throws(PostgresFailure) {
             generation = reach.adopt(server: try checkSettings(target))
@@ -176,6 +178,9 @@ final class PostgresConnection: @unchecked Sendable {
             for statement in statements { try send(statement, &added, &results) }
             guard PQpipelineSync(handle) == 1 else { throw lost() }
             let rows = try receive(results, until: ContinuousClock.now + patience)
+            if isUnreplicated {
+                throw PostgresFailure(kind: .connection, message: "an operator canceled the wait for a standby")
+            }
             for (sql, name) in added { prepared[sql] = name }
             return rows
         } catch {
