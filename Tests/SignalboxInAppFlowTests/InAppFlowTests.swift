@@ -199,7 +199,8 @@ import Testing
             #"{"vendor":"granify","kind":"inline","triggers":[{"type":"slot","name":"above"}],"content":{"html":"x"}}"#
         _ = try await setting.flow.register(Array(message.utf8), as: "inline")
         let body = #"{"device":"d-1","page":"cart","explain":true,"slots":[{"name":"above"},{"name":"below"}]}"#
-        let answer = try JSON(await setting.flow.place(Array(body.utf8), from: setting.source, mayExplain: true))
+        let request = try setting.flow.read(page: Array(body.utf8), from: setting.source, mayExplain: true)
+        let answer = try JSON(await setting.flow.answer(request))
         #expect(answer["slots"][0].message == "inline")
         #expect(answer["slots"][0]["offer"]["message"]["content"]["html"].text == "x")
         #expect(answer["slots"][1].offer == nil)
@@ -228,7 +229,7 @@ import Testing
         ] {
             guard
                 case .malformed(let fault) = try await failure({
-                    try await setting.flow.trigger(Array(body.utf8), from: setting.source, mayExplain: false)
+                    try setting.flow.read(trigger: Array(body.utf8), from: setting.source, mayExplain: false)
                 })
             else {
                 Issue.record("accepted \(body)")

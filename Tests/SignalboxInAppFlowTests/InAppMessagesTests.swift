@@ -191,8 +191,9 @@ import Testing
                 #"{"vendor":"own","kind":"modal","triggers":[{"type":"event","name":"e-\#(number)"}],"content":"\#(content)"}"#
             _ = try await setting.flow.register(Array(body.utf8), as: id)
             let trigger = #"{"device":"d-\#(number)","event":{"type":"event","name":"e-\#(number)"}}"#
-            let answer = try JSON(
-                await setting.flow.trigger(Array(trigger.utf8), from: setting.source, mayExplain: false))
+            let request = try setting.flow.read(
+                trigger: Array(trigger.utf8), from: setting.source, mayExplain: false)
+            let answer = try JSON(await setting.flow.answer(request))
             #expect(answer["offer"]["message"]["content"].text?.utf8.count == 100_000)
         }
         #expect(setting.flow.shared.contents.bytes <= 16 * 1024 * 1024)

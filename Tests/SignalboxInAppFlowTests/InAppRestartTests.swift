@@ -40,16 +40,19 @@ import Testing
             do {
                 let first = try await flow(try open())
                 _ = try await first.register(bytes(message), as: "hello")
-                let answer = try JSON(await first.trigger(trigger, from: source, mayExplain: true))
+                let request = try first.read(trigger: trigger, from: source, mayExplain: true)
+                let answer = try JSON(await first.answer(request))
                 #expect(answer["offer"]["message"]["content"]["title"].text == "x")
                 offer = answer.offer
             }
             let id = try #require(offer)
             let queue = try open()
             let second = try await flow(queue)
-            #expect(try JSON(await second.trigger(trigger, from: source, mayExplain: true)).offer == id)
+            let again = try second.read(trigger: trigger, from: source, mayExplain: true)
+            #expect(try JSON(await second.answer(again)).offer == id)
             for _ in 0..<2 {
-                let report = try JSON(await second.report(bytes(#"{"outcome":"shown"}"#), of: id, from: source))
+                let shown = try second.read(report: bytes(#"{"outcome":"shown"}"#), of: id, from: source)
+                let report = try JSON(await second.answer(shown))
                 #expect(report["state"].text == "shown")
             }
             let value1 = try await queue.gauges()[DestinationName("crm")]?.accepted

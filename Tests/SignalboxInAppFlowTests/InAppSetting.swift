@@ -50,12 +50,16 @@ struct InAppSetting {
         let trigger = id.map { #","triggerId":"\#($0)""# } ?? ""
         let body = #"{"device":"\#(device)"\#(user)\#(trigger),"event":{"type":"event","name":"buy"}\#(more)}"#
         let sender = other.map(SourceName.init) ?? source
-        return try JSON(await flow.trigger(Array(body.utf8), from: sender, mayExplain: true))
+        return try await answer(body, from: sender)
+    }
+
+    private func answer(_ trigger: String, from source: SourceName) async throws -> JSON {
+        try JSON(await flow.answer(flow.read(trigger: Array(trigger.utf8), from: source, mayExplain: true)))
     }
 
     func poll(on device: String = "d-1", by user: String = "u-9") async throws -> JSON {
         let body = #"{"device":"\#(device)","user":"\#(user)","event":{"type":"poll"}}"#
-        return try JSON(await flow.trigger(Array(body.utf8), from: source, mayExplain: true))
+        return try await answer(body, from: source)
     }
 
     @discardableResult
@@ -64,7 +68,8 @@ struct InAppSetting {
     ) async throws -> JSON {
         let body = #"{"outcome":"\#(outcome)"\#(more)}"#
         let sender = other.map(SourceName.init) ?? source
-        return try JSON(await flow.report(Array(body.utf8), of: try #require(offer), from: sender))
+        return try JSON(
+            await flow.answer(flow.read(report: Array(body.utf8), of: try #require(offer), from: sender)))
     }
 
     /// Types of the stored events, without their common part.

@@ -88,7 +88,8 @@ extension InAppFlow {
     }
 
     /// Reads a report: the body of `POST /v1/inapp/offers/{id}/outcome`. `offer`: the id in the path, decoded. As
-    /// ``read(trigger:from:mayExplain:)``.
+    /// ``read(trigger:from:mayExplain:)``. The decision fails with `unknownOffer` even if the report names another
+    /// device than the offer's, and if that device is of another source.
     package func read(
         report body: [UInt8], of offer: OfferID, from source: SourceName
     ) throws(InAppFailure) -> DeviceRequest {
@@ -150,8 +151,9 @@ extension InAppFlow {
         request.decide(executor, done)
     }
 
-    /// Decides a request, and returns the body of its answer once the decision is durable.
-    func answer(_ request: DeviceRequest) async throws(InAppFailure) -> [UInt8] {
+    /// Decides a request, and returns the body of its answer once the decision is durable. A client may repeat a
+    /// request with its id after any failure. Throws ``InAppFailure/foreignDevice`` for a device of another source.
+    package func answer(_ request: DeviceRequest) async throws(InAppFailure) -> [UInt8] {
         let result = await withCheckedContinuation {
             (done: CheckedContinuation<Result<Answered, InAppFailure>, Never>) in
             request.decide({ $0() }) { done.resume(returning: $0) }

@@ -1,6 +1,6 @@
 import SignalboxEgress
-package import SignalboxInApp
-package import SignalboxNotification
+import SignalboxInApp
+import SignalboxNotification
 package import SignalboxStore
 
 /// Decides which in-app message a device shows, and commits the decision with its events before it is answered.
@@ -50,31 +50,6 @@ package struct InAppFlow: Sendable {
     var ticket: String {
         let time = withUnsafeBytes(of: UInt64(max(now, 0)).bigEndian) { hexadecimal($0.suffix(6)) }
         return "of_" + time + hexadecimal(randomBytes(16))
-    }
-
-    // MARK: Requests of devices
-
-    /// Answers a trigger: the body of the answer. The decision is durable when this returns. Repeating a request
-    /// with its id is safe after any failure. Throws ``InAppFailure/foreignDevice`` for a device of another source.
-    package func trigger(
-        _ body: [UInt8], from source: SourceName, mayExplain: Bool
-    ) async throws(InAppFailure) -> [UInt8] {
-        try await answer(read(trigger: body, from: source, mayExplain: mayExplain))
-    }
-
-    /// Fills the slots of a page, as ``trigger(_:from:mayExplain:)`` answers a trigger.
-    package func place(
-        _ body: [UInt8], from source: SourceName, mayExplain: Bool
-    ) async throws(InAppFailure) -> [UInt8] {
-        try await answer(read(page: body, from: source, mayExplain: mayExplain))
-    }
-
-    /// Accepts a report about an offer. `offer`: of the path, decoded. Throws `unknownOffer` even if the report names
-    /// another device than the offer's, and if that device is of another source.
-    package func report(
-        _ body: [UInt8], of offer: OfferID, from source: SourceName
-    ) async throws(InAppFailure) -> [UInt8] {
-        try await answer(read(report: body, of: offer, from: source))
     }
 
     /// Ends those leases, delays, waits and displays of a device that are due. Called by the timer. Offers nothing: a

@@ -40,14 +40,14 @@ struct InAppAPI: Sendable {
     /// ``requestLimit`` bytes. ``DirectInAppAPI`` answers most triggers; this method has the others.
     func trigger(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         try await answer { () throws(InAppFailure) in
-            try await flow.trigger(body, from: call.source, mayExplain: sources.mayExplain(call.source))
+            try flow.read(trigger: body, from: call.source, mayExplain: sources.mayExplain(call.source))
         }
     }
 
     /// Answers all slots of a page, in the order of the request, with 200 even if no slot receives a message.
     func place(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         try await answer { () throws(InAppFailure) in
-            try await flow.place(body, from: call.source, mayExplain: sources.mayExplain(call.source))
+            try flow.read(page: body, from: call.source, mayExplain: sources.mayExplain(call.source))
         }
     }
 
@@ -56,7 +56,7 @@ struct InAppAPI: Sendable {
         // The path of an offer that was never given may be any text.
         let offer = call.path("id")
         return try await answer { () throws(InAppFailure) in
-            try await flow.report(body, of: offer, from: call.source)
+            try flow.read(report: body, of: offer, from: call.source)
         }
     }
 
@@ -68,9 +68,12 @@ struct InAppAPI: Sendable {
         return Response(Reply(status: .ok, body: answer))
     }
 
-    /// The response to a request that was decided: 200 with the flow's bytes.
-    private func answer(_ work: () async throws(InAppFailure) -> [UInt8]) async throws(Problem) -> Response {
-        Response(Reply(status: .ok, body: try await watching(work)))
+    /// Decides a request of a device; the response is 200 with the flow's bytes.
+    private func answer(
+        _ read: () throws(InAppFailure) -> InAppFlow.DeviceRequest
+    ) async throws(Problem) -> Response {
+        let body = try await watching { () async throws(InAppFailure) in try await flow.answer(read()) }
+        return Response(Reply(status: .ok, body: body))
     }
 
     // MARK: Messages

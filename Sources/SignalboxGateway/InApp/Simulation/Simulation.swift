@@ -86,7 +86,7 @@ package struct Simulation: Sendable {
         }
     }
 
-    /// Decides as ``InAppFlow/trigger(_:from:mayExplain:)``.
+    /// Decides as ``InAppFlow/read(trigger:from:mayExplain:)``.
     private mutating func trigger(_ request: TriggerRequest, _ line: Timeline.Line) -> SimulationStep {
         let user = request.user ?? AnonymousUser.id(on: request.device)
         let decision = engine.decide(
@@ -99,7 +99,7 @@ package struct Simulation: Sendable {
         return step
     }
 
-    /// Decides as ``InAppFlow/report(_:of:from:)``. A report about an offer that no line gave is skipped, and the
+    /// Decides as ``InAppFlow/read(report:of:from:)``. A report about an offer that no line gave is skipped, and the
     /// simulation continues.
     private mutating func outcome(
         _ form: ReportForm, _ reference: Timeline.OfferReference, _ line: Timeline.Line
@@ -135,7 +135,7 @@ package struct Simulation: Sendable {
         return step
     }
 
-    /// Decides as ``InAppFlow/place(_:from:mayExplain:)``.
+    /// Decides as ``InAppFlow/read(page:from:mayExplain:)``.
     private mutating func place(_ request: SlotRequest, _ line: Timeline.Line) -> SimulationStep {
         let user = request.user ?? AnonymousUser.id(on: request.device)
         let placed = engine.place(
