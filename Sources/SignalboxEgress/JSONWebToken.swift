@@ -1,3 +1,5 @@
+import Foundation
+
 /// A JSON Web Token in the compact serialization, split and decoded. Reading it proves nothing: verify the signature
 /// with the key that the header names, after checking the header's `alg`.
 /// Source: RFC 7519, RFC 7515
@@ -53,31 +55,14 @@ private func asBase64URL(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
 
 /// Decodes base64url without padding (RFC 4648, 5). Nil for other text. Ignores the unused bits of the last character.
 private func base64URL(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-    guard text.count % 4 != 1 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.count * 3 / 4)
-    var bits: UInt32 = 0
-    var count = 0
-    for character in text {
-        guard let value = base64URLValue(character) else { return nil }
-        bits = bits << 6 | value
-        count += 6
-        if count >= 8 {
-            count -= 8
-            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+    guard !text.contains(where: "+/=".utf8.contains) else { return nil }
+    let letters = text.map { letter in
+        switch letter {
+        case UInt8(ascii: "-"): UInt8(ascii: "+")
+        case UInt8(ascii: "_"): UInt8(ascii: "/")
+        default: letter
         }
     }
-    return bytes
-}
-
-/// The six bits of one character; nil for a character outside of the alphabet.
-private func base64URLValue(_ character: UInt8) -> UInt32? {
-    switch character {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(character - UInt8(ascii: "A"))
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(character - UInt8(ascii: "a")) + 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(character - UInt8(ascii: "0")) + 52
-    case UInt8(ascii: "-"): 62
-    case UInt8(ascii: "_"): 63
-    default: nil
-    }
+    let padding = repeatElement(UInt8(ascii: "="), count: (4 - text.count % 4) % 4)
+    return Data(base64Encoded: Data(letters + padding)).map { Array($0) }
 }
