@@ -34,8 +34,7 @@ final class NotificationsAPI: Sendable {
     static let directLimit = 16 * 1024
 
     /// `budget`: shared by all configs, because it bounds the memory of the process. `alarm`: shared as well, so an
-    /// outage is logged once.
-    /// `telemetry`: decides which requests are traced.
+    /// outage is logged once. `telemetry`: decides which requests are traced.
     init(
         intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget,
         observation: Observation = Observation(), counters: ServerCounters = ServerCounters(),

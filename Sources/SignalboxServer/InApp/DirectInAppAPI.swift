@@ -43,8 +43,7 @@ final class DirectInAppAPI: Sendable {
         )
     }
 
-    /// The endpoint of a request, in its usual spelling.
-    /// The two requests that devices send most.
+    /// The two requests that devices send most, in their usual spelling.
     enum Target: Equatable {
         /// `POST /v1/inapp/triggers`
         case trigger
@@ -79,9 +78,8 @@ final class DirectInAppAPI: Sendable {
         }
     }
 
-    /// Nil when the router must answer the request, which explains every rejection.
-    /// Called on the event loop before the body arrives. Checks the token, so that a client without one cannot make
-    /// the gateway read a body.
+    /// Nil when the router must answer the request, which explains every rejection. Called on the event loop before the
+    /// body arrives. Checks the token, so that a client without one cannot make the gateway read a body.
     func handler(for head: PlainHead) -> DirectResponder.BodyHandler? {
         guard head.bodyLength <= NotificationsAPI.directLimit, let target = Target(head.target),
             let source = try? sources.source(named: nil, of: head.credentials, for: .inapp)
