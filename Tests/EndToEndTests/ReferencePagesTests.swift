@@ -1,10 +1,11 @@
 import Foundation
-import SignalboxConfig
 import SignalboxNotification
 import SignalboxServer
 import SignalboxServerTesting
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxConfig
 
 /// Compares each generated block of docs/reference with the declarations in the code.
 ///
@@ -51,7 +52,46 @@ import Testing
 
     // MARK: Config
 
-    @Test func configPageListsEveryOption() throws { try check("config", "options", ConfigReference.text) }
+    /// A section with a table for each member of the config's object. Options without an effect, such as `$schema`, are
+    /// left out.
+    @Test func configPageListsEveryOption() throws {
+        let sections = GatewayConfig.options.infos.filter { !$0.key.hasPrefix("$") }.map { info in
+            let members = rows(of: info, below: info.key + info.type.entry + ".")
+            let rows = members.isEmpty ? [row(info, "")] : members
+            return "## \(info.key)\n\n\(info.documentation)"
+                + (info.isInParts ? " Files in `routes.d` may also contain it." : "")
+                + "\n\n" + table(["option", "type", "default", "meaning"], rows)
+        }
+        try check("config", "options", sections.joined(separator: "\n\n"))
+    }
+
+    /// The former test compares the page with the declarations; this one says what a reader finds there.
+    @Test func configPageShowsDefaultLimitsAndRequirement() throws {
+        let page = try String(
+            contentsOf: Self.root.appendingPathComponent("docs/reference/config.md"), encoding: .utf8)
+        for row in [
+            "| `destinations.NAME.url` | URL, or reference | required | ",
+            "| `destinations.NAME.retry.max` | duration, 1ms to 7d | `\"6h\"` | ",
+            "| `sources.NAME.auth.bearer` | array of references | required | ",
+            "| `media.allowHttp` | `true` or `false` | `false` | ",
+        ] { #expect(page.contains("\n" + row)) }
+        #expect(!page.contains("| `fallback` | array of destinations | `[]` | "))
+    }
+
+    /// Nested options follow their object, with its path as prefix. Depth first, in the order of the declarations.
+    private func rows(of info: OptionInfo, below prefix: String) -> [[String]] {
+        info.type.members.flatMap { member in
+            [row(member, prefix)] + rows(of: member, below: prefix + member.key + member.type.entry + ".")
+        }
+    }
+
+    /// Path, type with its limits, default, and meaning. Required options have no default. An option whose default
+    /// only the documentation describes has an empty cell.
+    private func row(_ info: OptionInfo, _ prefix: String) -> [String] {
+        let kind = info.type.kind + (info.type.limits.isEmpty ? "" : ", \(info.type.limits)")
+        let value = info.isRequired ? "required" : info.defaultValue.map { "`\($0.compact)`" } ?? ""
+        return ["`\(prefix)\(info.key)`", kind, value, info.documentation]
+    }
 
     /// Editors use the file; the link `routes.schema.json` leads to it.
     @Test func schemaFileIsCurrent() throws {

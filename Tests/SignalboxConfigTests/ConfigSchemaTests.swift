@@ -76,15 +76,5 @@ import Testing
 
     @Test func defaultsInSchemaAreValid() {
         #expect(invalidDefaults(ConfigSchema.root) == 0)
-        #expect(!ConfigReference.text.contains("| `fallback` | array of destinations | `[]` | "))
-    }
-
-    /// Editors and the tables of the reference show defaults, limits and requirements.
-    @Test func referenceShowsDefaultLimitsAndRequirement() {
-        let lines = ConfigReference.text.split(separator: "\n")
-        #expect(lines.contains { $0.hasPrefix("| `destinations.NAME.url` | URL, or reference | required | ") })
-        #expect(lines.contains { $0.hasPrefix("| `destinations.NAME.retry.max` | duration, 1ms to 7d | `\"6h\"` | ") })
-        #expect(lines.contains { $0.hasPrefix("| `sources.NAME.auth.bearer` | array of references | required | ") })
-        #expect(lines.contains { $0.hasPrefix("| `media.allowHttp` | `true` or `false` | `false` | ") })
     }
 }
