@@ -1,5 +1,6 @@
 internal import CCurl
 import Foundation
+import SignalboxNotification
 
 /// The result of a transfer, read from libcurl's handle before it is reset.
 extension Transfer {
@@ -18,6 +19,10 @@ extension Transfer {
         guard wasCut || !mayBeCut(handle) else {
             let error = TransportError.interrupted("TLS ended without close_notify, so the reply may be incomplete")
             return result(.failure(error), Self.remoteAddress(of: handle))
+        }
+        // The proxy of an http request answers instead of the server (RFC 9110, 15.5.8).
+        if status == 407, request.transport.proxy != .none {
+            return result(.failure(.refused("the proxy answered 407")), Self.remoteAddress(of: handle))
         }
         let further = (200..<300).contains(status) ? [] : request.failureHeaders
         let reply = OutboundReply(

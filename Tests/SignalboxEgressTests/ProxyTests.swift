@@ -60,6 +60,18 @@ import Testing
         }
     }
 
+    /// Without a tunnel, the answer looks like one of the server.
+    @Test func reportsAProxyThatRequiresCredentials() async throws {
+        let reply = ["--reply", #"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"#]
+        try await Peer.run(["canned"] + reply) { proxy in
+            let http = OutboundHTTP(policy: try loopback())
+            defer { http.stop() }
+            let transport = TransportOptions(proxy: .address("http://127.0.0.1:\(proxy.port)"))
+            let result = await http.attempt(OutboundRequest(url: "http://crm.example/hook", transport: transport))
+            #expect(result.answer == .failure(.refused("the proxy answered 407")))
+        }
+    }
+
     @Test func hangingProxyIsATimeoutBeforeTheRequest() async throws {
         try await Peer.run(["mute"]) { proxy in
             let http = OutboundHTTP(policy: try loopback())
