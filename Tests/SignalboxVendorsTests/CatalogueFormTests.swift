@@ -153,6 +153,10 @@ import Testing
             "/0/fields/ignored/0", #"this needs "under", a path, and "if", a condition"#
         ),
         (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"ignored":[{"under":"/a","if":{"all":[]}}]}}]"#,
+            "/0/fields/ignored/0/if/all", "there is no condition here; name at least one"
+        ),
+        (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"schedule":{}}}]"#,
             "/0/fields/schedule", #"a schedule has a "notBefore", a "notAfter" or both"#
         ),
@@ -178,7 +182,7 @@ import Testing
               "fields":{"title":["/t","fcm:/u"],"link":"/l","webView":"/v","word":"/w","types":{"o":"openApp"},"media":[{"url":"/m/*","type":"/n","role":"icon"}],
               "buttons":{"list":"/b","drops":[{"at":"/w","notAmong":["o"]},{"all":[{"at":"/l","is":"unset"},{"at":"/y","among":["z"]}]}],"id":"/i","title":"/t","options":{"foreground":{"at":"/f","is":"true"}},"textInput":{"at":"/x"}},
               "carousel":{"url":"/c{i}","first":1,"orientation":"/o"},"sound":"/s","badge":"/n","channel":"/h","category":"/g",
-              "arguments":"/a/b","links":{"a://b":"dismiss"},"shown":[{"at":"/b","is":"blank"}],"ignored":[{"under":"/a","if":{"at":"/v","moreThan":1}}],"secrets":"/z","tokens":["/k","/l/*"],"tag":"/g","liveActivity":[{"at":"/v","is":"integer"}],"campaign":{"id":"/id","numeric":true},"schedule":{"notAfter":["/until","/a/end"]},"silent":[{"at":"/s"}],"custom":"/e"}}]
+              "arguments":"/a/b","links":{"a://b":"dismiss"},"shown":[{"at":"/b","is":"blank"}],"ignored":[{"under":"/a","if":{"at":"/v","moreThan":1}},{"under":"/t","if":{"all":[{"at":"/v","is":"filled"},{"at":"/w"}]}}],"secrets":"/z","tokens":["/k","/l/*"],"tag":"/g","liveActivity":[{"at":"/v","is":"integer"}],"campaign":{"id":"/id","numeric":true},"schedule":{"notAfter":["/until","/a/end"]},"silent":[{"at":"/s"}],"custom":"/e"}}]
             """
         for _ in 0..<2000 {
             var tree = try Tree(Array(good.utf8))

@@ -126,7 +126,7 @@ struct CatalogueFields: Sendable {
     var control: [CatalogueCondition] = []
     /// If any of these holds, the push is a state of a Live Activity, or of a live update on Android.
     var liveActivity: [CatalogueCondition] = []
-    /// Paths that are not read if a condition holds, such as a version that the vendor's SDK does not support.
+    /// Paths that are not read under conditions, such as a version that the vendor's SDK does not support.
     var ignored: [IgnoredField] = []
     /// Values that events must not contain, such as credentials. Left out of the event's data.
     var secrets: CataloguePaths = []
@@ -191,12 +191,12 @@ struct CatalogueFields: Sendable {
         }
     }
 
-    /// A path that is not read while a condition holds.
+    /// A path that is not read while its conditions hold.
     struct IgnoredField: Sendable {
         /// The path that is not read, with every path that leads through it.
         let under: CataloguePath
-        /// The condition, tested once before the payload is read.
-        let condition: CatalogueCondition
+        /// At least one. The path is not read if all of them hold; tested once before the payload is read.
+        let conditions: [CatalogueCondition]
     }
 
     /// Pictures to leaf through: the elements of a list, or parts whose keys count up. Paths lead from the element.

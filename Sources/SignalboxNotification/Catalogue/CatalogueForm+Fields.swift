@@ -101,15 +101,15 @@ extension CatalogueForm {
             buttons.most = 1
             if !buttons.list.isEmpty { record(value, "\"fixedId\" is for a single button; leave out the \"list\"") }
         }
-        if let drops = value["drops"] { buttons.drops = list(drops).map { self.drop($0) } }
+        if let drops = value["drops"] { buttons.drops = list(drops).map { self.rule($0) } }
         if let options = value["options"] { buttons.options = self.options(options) }
         buttons.textInput = value["textInput"].flatMap { condition($0) }
         if !buttons.hasElements { record(value, "buttons need a \"list\", or a \"title\" with {i} in its path") }
         return buttons
     }
 
-    /// One rule: a single condition, or the conditions under `all`. An empty rule drops no button.
-    private mutating func drop(_ value: JSONValue) -> [CatalogueCondition] {
+    /// One rule: a single condition, or the conditions under `all`. Empty after a mistake.
+    private mutating func rule(_ value: JSONValue) -> [CatalogueCondition] {
         guard value["all"] != nil else { return condition(value).map { [$0] } ?? [] }
         guard isObject(value, keys: ["all"]), let all = value["all"] else { return [] }
         if all.isEmptyContainer { record(all, "there is no condition here; name at least one") }
@@ -160,14 +160,15 @@ extension CatalogueForm {
         }
     }
 
-    /// A path that is not read while a condition holds. Requires both.
+    /// A path that is not read while a condition holds, or several together. Requires both.
     private mutating func ignored(_ value: JSONValue) -> CatalogueFields.IgnoredField? {
         guard isObject(value, keys: ["under", "if"]) else { return nil }
         guard let under = value["under"], let condition = value["if"] else {
             record(value, "this needs \"under\", a path, and \"if\", a condition")
             return nil
         }
-        guard let path = path(under), let condition = self.condition(condition) else { return nil }
-        return .init(under: path, condition: condition)
+        let conditions = rule(condition)
+        guard let path = path(under), !conditions.isEmpty else { return nil }
+        return .init(under: path, conditions: conditions)
     }
 }

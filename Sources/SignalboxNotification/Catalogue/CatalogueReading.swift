@@ -24,7 +24,9 @@ struct CatalogueReading {
         }
         trimsLinks = entry.fields.trimsLinks.contains { $0.holds(in: payload) }
         let ignored = entry.fields.ignored
-        let rules = ignored.indices.filter { ignored[$0].condition.holds(in: payload) }
+        let rules = ignored.indices.filter { rule in
+            ignored[rule].conditions.allSatisfy { $0.holds(in: payload) }
+        }
         self.entry = rules.isEmpty ? entry : entry.ignoring(rules)
     }
 
