@@ -54,7 +54,10 @@ def cases(folder):
     yield "foreign key", make(key="foreign"), NOT_SIGNED
     yield "unknown account", make(claims={"iss": "other@demo.iam.gserviceaccount.com"}), NOT_SIGNED
     yield "unknown key id", make(header={"kid": "key-2"}), NOT_SIGNED
-    yield "no key id", make(without=["kid"]), NOT_SIGNED
+    yield "no key id", make(without=["kid"]), None
+    yield "no key id, foreign key", make(key="foreign", without=["kid"]), NOT_SIGNED
+    yield "no key id, unknown account", make(
+        claims={"iss": "other@demo.iam.gserviceaccount.com"}, without=["kid"]), NOT_SIGNED
     yield "empty signature", make(signature=b""), NOT_SIGNED
     yield "algorithm none", make(header={"alg": "none"}, signature=b""), ALGORITHM
     yield "algorithm HS256", make(header={"alg": "HS256"}), ALGORITHM

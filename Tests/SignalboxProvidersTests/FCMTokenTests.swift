@@ -43,6 +43,20 @@ import Testing
         }
     }
 
+    /// As Google's libraries for Node and Ruby sign them.
+    @Test(arguments: ["no key id", "no key id, foreign key"])
+    func anyKeyOfTheAccountSignsAnAssertionWithoutAKeyID(_ name: String) async throws {
+        let second = """
+            {"email": "sender@demo.iam.gserviceaccount.com", "keyId": "key-0", "publicKey": "env:SECONDPEM"},
+            """
+        let config = GoogleBench.sources.replacing("[\n", with: "[" + second + "\n")
+        try await GoogleBench.run(config) { bench in
+            let assertions = try Assertions()
+            #expect(try await bench.post("/token", Self.request(assertions[name])).status == 200)
+            #expect(try await bench.post("/token", Self.request(assertions["foreign key"])).status == 400)
+        }
+    }
+
     @Test(arguments: [
         ("", "invalid_request"), ("grant_type=refresh_token", "unsupported_grant_type"),
         ("grant_type=\(grantType)", "invalid_request"),

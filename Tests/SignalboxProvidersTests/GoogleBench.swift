@@ -58,7 +58,7 @@ struct GoogleBench {
                 environment: [
                     "BEARER": "bearer-token", "KEY": "server-key", "OTHER": "other-key", "EXPO": "expo-token",
                     "OTHEREXPO": "other-expo",
-                    "PEM": assertions.keys["first"] ?? "",
+                    "PEM": assertions.keys["first"] ?? "", "SECONDPEM": assertions.keys["foreign"] ?? "",
                 ])
             let sources = try resolver.sourceTokens(config)
             let clock = ManualDate()

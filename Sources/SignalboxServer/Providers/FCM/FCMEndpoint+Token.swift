@@ -100,13 +100,16 @@ extension FCMEndpoint {
         return reply
     }
 
-    /// The account of an assertion; nil while access is open, where no key is known.
+    /// The account of an assertion; nil while access is open, where no key is known. Google's libraries for Node and
+    /// Ruby name no key, so any key of the account may have signed their assertions.
     private func verify(_ assertion: ServiceAssertion) throws(ServiceAssertion.Invalid) -> ServiceAccountKey? {
         guard !access.sources.isOpen else { return nil }
-        let account = ServiceAccountKey(email: assertion.issuer, keyID: assertion.keyID)
-        guard let key = access.accounts[account]?.key, key.isValid(assertion.signature, for: assertion.signed) else {
-            throw ServiceAssertion.notSigned
+        let named = ServiceAccountKey(email: assertion.issuer, keyID: assertion.keyID)
+        let keys = named.keyID.isEmpty ? access.accounts.keys.filter { $0.email == named.email } : [named]
+        let account = keys.first {
+            access.accounts[$0]?.key.isValid(assertion.signature, for: assertion.signed) == true
         }
+        guard let account else { throw ServiceAssertion.notSigned }
         return account
     }
 }
