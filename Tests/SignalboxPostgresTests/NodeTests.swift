@@ -139,6 +139,30 @@ import Testing
         }
     }
 
+    /// The load of the database is the cause only if nothing else is known.
+    @Test func namesTheCauseOfMissingHeartbeats() async throws {
+        try await PostgresLocation.withLocation { location in
+            _ = try location.open(ManualDate())
+            let clock = ManualInstant()
+            let membership = NodeMembership(location.target, clock: { clock.now })
+            let node = try membership.current()
+            membership.fail(with: .unavailable(reason: "the disk is full"))
+            #expect(membership.fault(isReachable: true) == nil, "the registration counts as a heartbeat")
+            clock.advance(by: NodeMembership.safety)
+            let reason = "no heartbeat of this gateway has reached the database for 12 s"
+            #expect(membership.fault(isReachable: true) == .unavailable(reason: reason + ": the disk is full"))
+            #expect(membership.fault(isReachable: false) == .unreachable(reason: reason))
+            let refusal = StoreError.refused(reason: "it refuses access", remedy: "grant it")
+            membership.fail(with: refusal)
+            #expect(membership.fault(isReachable: true) == refusal)
+            _ = membership.confirm(node, sentAt: clock.now, live: [], leads: false)
+            #expect(membership.fault(isReachable: true) == nil)
+            clock.advance(by: NodeMembership.safety)
+            let load = reason + "; see the load and the locks of the database"
+            #expect(membership.fault(isReachable: true) == .unavailable(reason: load))
+        }
+    }
+
     @Test func theLedgerOfNodesThatAreGoneIsKept() async throws {
         try await NodeBench.withNodes { first, second in
             try await first.append([NodeBench.event(1), NodeBench.event(2)])

@@ -61,6 +61,21 @@ final class Heartbeat: Sendable {
     }
 }
 
+extension NodeMembership {
+    /// Why nothing is sent: the last heartbeat is older than ``safety``. Nil for a recent one, and for none.
+    /// `isReachable`: of the database.
+    func fault(isReachable: Bool) -> StoreError? {
+        guard let age, age >= Self.safety else { return nil }
+        let failure = failure
+        // An operator must change something first.
+        if let failure, failure.temporaryReason == nil { return failure }
+        let reason = "no heartbeat of this gateway has reached the database for \(age.components.seconds) s"
+        guard isReachable else { return .unreachable(reason: reason) }
+        if case .unavailable(let cause) = failure { return .unavailable(reason: "\(reason): \(cause)") }
+        return .unavailable(reason: reason + "; see the load and the locks of the database")
+    }
+}
+
 /// The connection of the heartbeat, and its steps. Used by its thread alone.
 struct Pulse {
     private var connection: PostgresConnection?
@@ -115,7 +130,10 @@ struct Pulse {
             store.membership.adopt(report, configs: configs)
             if !results[1].isEmpty { try upkeep(connection) }
             try takeover.get()
-        } catch { connection = nil }
+        } catch {
+            connection = nil
+            store.membership.fail(with: StoreError(error))
+        }
     }
 
     /// Takes over from nodes that are gone. `sentAt`: of the heartbeat, after which the next one is due.

@@ -58,6 +58,8 @@ final class NodeMembership: Sendable {
         var sentAt: ContinuousClock.Instant?
         /// Whether the incarnation has had a heartbeat since it began.
         var isConfirmed = false
+        /// Why the last heartbeat failed; nil after one that the server confirmed.
+        var failure: StoreError?
         /// All live nodes with lanes, in their order.
         var live: [LiveNode] = []
         /// The number of the last transaction of each writer that is known to be committed.
@@ -214,12 +216,18 @@ final class NodeMembership: Sendable {
             guard state.node == node else { return .none }
             let wasSafe = state.isConfirmed && state.sentAt.map { now - $0 < Self.safety } ?? false
             let former = state.live
-            (state.sentAt, state.live, state.isConfirmed) = (sentAt, live, true)
+            (state.sentAt, state.live, state.isConfirmed, state.failure) = (sentAt, live, true, nil)
             state.leadsUntil = leads ? sentAt + Self.safety : nil
             if !former.isEmpty, former.map(\.id) != live.map(\.id) { return .nodes }
             return wasSafe && former == live ? .none : .lanes
         }
     }
+
+    /// Records a heartbeat that failed.
+    func fail(with error: StoreError) { state.withLock { $0.failure = error } }
+
+    /// Why the last heartbeat failed; nil if it did not.
+    var failure: StoreError? { state.withLock(\.failure) }
 
     /// Whether attempts may begin: the last heartbeat is recent enough that no other node has declared this one gone.
     /// The registration counts as a heartbeat.

@@ -25,12 +25,7 @@ extension PostgresStore {
         if let fault = health.fault { throw fault }
         if let time = appends.commitTime, time >= StoreLimits.longestCommit { throw .stalled(for: time) }
         // Writes may still succeed, but nothing is sent, and other nodes take over.
-        if let age = membership.age, age >= NodeMembership.safety {
-            let reason = "no heartbeat of this gateway has reached the database for \(age.components.seconds) s"
-            throw target.reach.isReachable
-                ? .unavailable(reason: reason + "; see the load and the locks of the database")
-                : .unreachable(reason: reason)
-        }
+        if let fault = membership.fault(isReachable: target.reach.isReachable) { throw fault }
         try await writer(.others).write { _ = try $0.run("SELECT 1") }
     }
 }
