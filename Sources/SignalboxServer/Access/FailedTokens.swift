@@ -4,8 +4,9 @@ import Synchronization
 
 /// Counts requests with a wrong token, logs them once a minute, and delays the answers to a network whose requests fail
 /// often.
+///
+/// A class because the APIs of all configs share it.
 final class FailedTokens: Sendable {
-    // A class because the APIs of all configs share it.
     /// The kind of endpoint. Raw values are labels of the metric.
     enum Endpoint: String, CaseIterable, Sendable {
         /// For senders: the token of a source.
