@@ -92,11 +92,6 @@ extension SQLiteQueue {
         }
     }
 
-    /// The event as it is stored; nil for an unknown id, and after its removal.
-    package func body(ofEvent id: String) async throws(StoreError) -> [UInt8]? {
-        try await file.read { try $0.row("SELECT body FROM events WHERE id = ?", [id])?.bytes(0) }
-    }
-
     /// Throws for an answer that is not a status and bytes.
     package func result(
         ofKey key: String, digest: [UInt8], from source: SourceName

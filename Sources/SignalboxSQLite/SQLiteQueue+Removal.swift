@@ -89,13 +89,11 @@ extension SQLiteQueue {
     package func undeliveredCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         return try await file.read { db in
-            try Int.fetchOne(
-                db,
-                sql: """
-                    SELECT count(*) FROM deliveries d
-                    WHERE \(condition) AND d.state != 'delivered'
-                        AND NOT (d.state = 'waiting' AND d.begun > d.attempts)
-                    """, arguments: arguments) ?? 0
+            try db.count(
+                """
+                SELECT count(*) FROM deliveries d
+                WHERE \(condition) AND d.state != 'delivered' AND NOT (d.state = 'waiting' AND d.begun > d.attempts)
+                """, arguments)
         }
     }
 

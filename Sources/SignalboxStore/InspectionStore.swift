@@ -16,9 +16,6 @@ package protocol InspectionStore: ActionStore, EventStore {
     /// All attempts of a delivery, in their order.
     func attempts(of delivery: Int64) async throws(StoreError) -> [AttemptRecord]
 
-    /// The body of an event; nil when it is unknown or was removed.
-    func body(ofEvent id: String) async throws(StoreError) -> [UInt8]?
-
     /// The newest events, the newest first: at most `limit`, and none more once their bodies exceed `bytes`.
     func newestEvents(_ limit: Int, upTo bytes: Int) async throws(StoreError) -> [EventBody]
 

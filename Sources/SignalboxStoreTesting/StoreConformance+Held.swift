@@ -204,7 +204,7 @@ extension StoreConformance {
             #expect(try await next.heldDeliveries(upTo: 5).isEmpty)
             #expect(try await next.nextMediaUntil() == nil)
             let event = try #require(try await next.deliveries(DeliveryFilter(ids: [held[0].delivery]), limit: 1).first)
-            #expect(try await next.body(ofEvent: event.event) == Array("1".utf8), "the event is unchanged")
+            #expect(try await next.eventRecord(event.event)?.body == Array("1".utf8), "the event is unchanged")
             #expect(try await next.audit().isRight)
         },
         Self("aReleasedDeliveryWaitsForItsScheduledTime") { bench in

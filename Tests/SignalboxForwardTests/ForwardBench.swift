@@ -98,7 +98,7 @@ struct ForwardBench {
     func events() async throws -> [[UInt8]] {
         let records = try await queue.deliveries(DeliveryFilter(), limit: 1_000).reversed()
         var bodies: [[UInt8]] = []
-        for record in records { bodies.append(try #require(try await queue.body(ofEvent: record.event))) }
+        for record in records { bodies.append(try #require(try await queue.eventRecord(record.event)?.body)) }
         for body in bodies { EventRecorder.record(body) }
         return bodies
     }

@@ -41,7 +41,7 @@ import Testing
             #expect(routed.routes == ["all"])
             #expect(routed.event.acceptedAt == TestPipeline.time)
             #expect(try await queue.eventCount() == 1)
-            #expect(try await queue.body(ofEvent: routed.event.id.description) == routed.event.body)
+            #expect(try await queue.eventRecord(routed.event.id.description)?.body == routed.event.body)
             #expect(try await queue.counts() == [DestinationName("crm"): [.waiting: 1]])
         }
     }

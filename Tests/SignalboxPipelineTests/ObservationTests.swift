@@ -135,7 +135,7 @@ import Testing
             #expect(shown.count == 2)
             let first = try #require(shown.last)
             #expect(first.payload == payload)
-            #expect(try await queue.body(ofEvent: first.id.description) == first.body)
+            #expect(try await queue.eventRecord(first.id.description)?.body == first.body)
         }
     }
 }

@@ -24,7 +24,7 @@ import Testing
                 return
             }
             #expect(until == setting.clock.now.addingTimeInterval(300))
-            let copy = try #require(try await setting.queue.body(ofEvent: id.description))
+            let copy = try #require(try await setting.queue.eventRecord(id.description)?.body)
             EventRecorder.record(copy)
             let parser = JSONParser()
             let event = try parser.parse(copy)
@@ -71,7 +71,7 @@ import Testing
                     return #expect(Bool(false), "not snoozed")
                 }
                 id = next.description
-                #expect(EventDocument(try #require(try await setting.queue.body(ofEvent: id))) != nil)
+                #expect(EventDocument(try #require(try await setting.queue.eventRecord(id)?.body)) != nil)
             }
         }
     }

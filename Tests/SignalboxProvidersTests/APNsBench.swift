@@ -126,7 +126,7 @@ struct APNsBench {
     func withEvents(_ read: ([JSONValue]) throws -> Void) async throws {
         let records = try await queue.deliveries(DeliveryFilter(), limit: 1_000).reversed()
         var bodies: [[UInt8]] = []
-        for record in records { bodies.append(try #require(try await queue.body(ofEvent: record.event))) }
+        for record in records { bodies.append(try #require(try await queue.eventRecord(record.event)?.body)) }
         for body in bodies { EventRecorder.record(body) }
         let parsers = bodies.map { _ in JSONParser() }
         try withExtendedLifetime(parsers) {

@@ -116,7 +116,7 @@ struct GoogleBench {
     func events() async throws -> [String] {
         var bodies: [[UInt8]] = []
         for record in try await queue.deliveries(DeliveryFilter(), limit: 1_000).reversed() {
-            bodies.append(try #require(try await queue.body(ofEvent: record.event)))
+            bodies.append(try #require(try await queue.eventRecord(record.event)?.body))
         }
         for body in bodies { EventRecorder.record(body) }
         return bodies.map { String(decoding: $0, as: UTF8.self) }

@@ -155,7 +155,7 @@ struct DamagedFile {
         for record in (try? await queue.deliveries(DeliveryFilter(), limit: 1000)) ?? [] {
             _ = try? await queue.attempts(of: record.id)
             _ = try? await queue.event(record.event)
-            _ = try? await queue.body(ofEvent: record.event)
+            _ = try? await queue.eventRecord(record.event)
         }
         _ = try? await queue.scheduledCount()
         _ = try? await queue.gauges()

@@ -29,6 +29,6 @@ package struct DeliveryListing: Sendable {
         if asOneObject { return print(JSONText.value { $0.delivery(record, wait: wait, attempts: attempts) }) }
         print(record.json(wait))
         for attempt in attempts { print(attempt.json) }
-        if let body = try await queue.body(ofEvent: record.event) { print(String(decoding: body, as: UTF8.self)) }
+        if let body = try await queue.eventRecord(record.event)?.body { print(String(decoding: body, as: UTF8.self)) }
     }
 }

@@ -60,12 +60,6 @@ extension PostgresStore {
         ) { try $0.optionalBytes(0) }
     }
 
-    /// The event as it is stored; nil for an unknown id, and after its removal.
-    package func body(ofEvent id: String) async throws(StoreError) -> [UInt8]? {
-        guard let id = PostgresValue.eventID(id) else { return nil }
-        return try await readers.first("SELECT body FROM events WHERE id = $1::text::uuid", [id]) { try $0.bytes(0) }
-    }
-
     /// Walks down the primary key. The server adds up the sizes first, so that only requested bodies are read.
     package func newestEvents(_ limit: Int, upTo bytes: Int) async throws(StoreError) -> [EventBody] {
         try await readers.rows(
