@@ -10,16 +10,24 @@ extension WriteTransaction {
     /// Leases due deliveries, oldest first, and records that their attempts have begun: after a crash, those attempts
     /// may have been made. `found`: the result of a search outside of this transaction; nil searches here. Skips a
     /// delivery with unreadable values, so that it does not block the others. An expired delivery ends here instead
-    /// of being leased. Leases at most `limit`. The lane holds them at once, and receives them after the commit.
+    /// of being leased. Leases at most `limit`, and none more once their bodies have ``StoreLimits/bytesOfClaim``. The
+    /// lane holds them at once, and receives them after the commit.
     mutating func claim(from destination: DestinationName, upTo limit: Int, of found: DueSearch?) throws -> [Lease] {
         var search = found ?? DueSearch(of: destination, limit: limit, file.lanes)
         if found == nil { try search.run(by: now, in: db) }
         var leases: [Lease] = []
-        var hasExpired = false
+        var (bytes, hasExpired) = (0, false)
         for due in search.found where !file.lanes.withHandOff({ $0.isHeld(due.id, of: destination) }) {
+            guard bytes < StoreLimits.bytesOfClaim else {
+                search.leave(from: due)
+                break
+            }
             do {
                 let delivery = try DueDelivery(due.id, destination, by: now, in: db)
-                if let lease = try begin(delivery, &hasExpired) { leases.append(lease) }
+                if let lease = try begin(delivery, &hasExpired) {
+                    leases.append(lease)
+                    bytes += lease.body.count + (lease.payload?.count ?? 0)
+                }
             } catch let error as DamagedValue {
                 // A delivery that was intact when it was found has changed since.
                 if found != nil { continue }

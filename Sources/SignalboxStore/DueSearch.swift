@@ -75,6 +75,13 @@ package struct DueSearch: Sendable {
     /// Takes a delivery that ``accepts(_:)`` has accepted.
     package mutating func add(_ due: Due) { candidates.append(due) }
 
+    /// Leaves a delivery of ``found``, and those after it, to the next search.
+    package mutating func leave(from due: Due) {
+        guard let position = candidates.firstIndex(where: { $0.id == due.id }) else { return }
+        candidates.removeSubrange(position...)
+        (resumeKey, unfinished, isComplete) = (nil, nil, false)
+    }
+
     /// The deliveries to lease, at most as many as requested.
     package var found: ArraySlice<Due> { candidates.prefix(limit) }
 

@@ -8,6 +8,9 @@ package enum StoreLimits {
     /// The most deliveries of several appends in one commit. A larger commit would take so long that later appends time
     /// out.
     package static let deliveriesOfCommit = 20_000
+    /// A claim ends with the delivery that reaches this number of bytes of events and payloads. A lane claims again
+    /// while it has places left.
+    package static let bytesOfClaim = 16 << 20
     /// How long a commit may take before the store counts as not writable.
     package static let longestCommit: Duration = .seconds(5)
     /// Claims in a row that may be answered from memory while the store cannot be read.

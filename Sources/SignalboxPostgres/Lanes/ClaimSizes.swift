@@ -7,7 +7,7 @@ import Synchronization
 /// share it.
 final class ClaimSizes: Sendable {
     /// Bytes of the events and payloads of one claim, if these are as large as those before.
-    static let budget = 16 << 20
+    static let budget = StoreLimits.bytesOfClaim
     /// Bytes of an event before the first claim.
     static let unknown = 1 << 16
     /// At least so many bytes are assumed after a claim that failed, perhaps because it was too large.
