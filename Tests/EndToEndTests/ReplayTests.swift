@@ -62,6 +62,35 @@ import Testing
             (wrapped, "/payload"), (deeper + plain + plain, nil), (deeper, "/record/text"), (plain, nil),
             (text, "/payload"), (body, "/body"), (vendor, nil), (wrapped + body + body, "/body or /payload"),
         ]
+        try await expectAdvice(cases)
+        let told = try await dryRun(["--payload-at", "/payload"], input: wrapped)
+        #expect(!told.errors.contains("Warning: "))
+    }
+
+    /// Plugins of vendors pass the payload on next to objects of their own, some of which have the form of a payload.
+    @Test func namesThePayloadThatAVendorRecognises() async throws {
+        let brazeAndroid =
+            #"{"title":"a","braze_properties":{"k":"v"},"android":{"_ab":"true","t":"a","a":"b"},"timestamp":1}"# + "\n"
+        let brazeApple = #"{"braze_properties":{"k":"v"},"ios":{"aps":{"alert":"a"}},"is_silent":false}"# + "\n"
+        let airship =
+            #"{"pushPayload":{"alert":"a","extras":{"com.urbanairship.push.ALERT":"a"}},"isForeground":true}"# + "\n"
+        let oneSignal =
+            #"{"additionalData":{"k":"v"},"rawPayload":"{\"custom\":{\"i\":\"6a2a3b1c-7d2e-4a54-8c8f-6f1f3c115c53\"}}"}"#
+            + "\n"
+        let moEngage =
+            #"{"accountMeta":{"appId":"a"},"data":{"platform":"android","payload":{"push_from":"moengage"}}}"# + "\n"
+        let batch = #"{"isPositiveAction":true,"pushPayload":"{\"com.batch\":{\"i\":\"a\"},\"msg\":\"a\"}"}"# + "\n"
+        let request = #"{"token":"t","android":{"priority":"high"},"apns":{"payload":{"aps":{"alert":"a"}}}}"# + "\n"
+        let relayed = #"{"to":"t","data":{"payload":"{\"com.batch\":{\"i\":\"a\"},\"msg\":\"a\"}"}}"# + "\n"
+        try await expectAdvice([
+            (brazeAndroid, "/android"), (brazeApple, "/ios"), (airship, "/pushPayload/extras"),
+            (oneSignal, "/rawPayload"), (moEngage, "/data/payload"), (batch, "/pushPayload"), (request, nil),
+            (relayed, nil),
+        ])
+    }
+
+    /// Expects advice about the place, or none for a place of nil, from `normalize` and from a dry run of `replay`.
+    private func expectAdvice(_ cases: [(input: String, place: String?)]) async throws {
         for (input, place) in cases {
             let normalized = try await binary.run(
                 ["normalize"], input: Data(input.utf8), in: NSTemporaryDirectory())
@@ -73,8 +102,6 @@ import Testing
                 #expect(errors.contains("Add --payload-at \(place).") == !place.contains(" "))
             }
         }
-        let told = try await dryRun(["--payload-at", "/payload"], input: wrapped)
-        #expect(!told.errors.contains("Warning: "))
     }
 
     @Test func normalizeReadsRecordingsOfOtherTools() async throws {

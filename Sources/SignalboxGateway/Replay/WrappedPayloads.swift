@@ -43,64 +43,75 @@ final class WrappedPayloads: Sendable {
     private static func pointer(in text: UnsafeBufferPointer<UInt8>) -> String? {
         let parser = JSONParser()
         guard let root = try? parser.parse(text), root.isObject else { return nil }
-        let pointer = pointer(in: root, levels: 2, parser)
-        return pointer?.isEmpty == true ? nil : pointer
+        let best = best(in: root, levels: 2, parser)
+        return best?.pointer.isEmpty == true ? nil : best?.pointer
     }
 
-    /// The place of the payload in an object; empty if the object itself is one, nil if there is none. Recursion is
-    /// bounded by `levels`.
-    private static func pointer(in object: JSONValue, levels: Int, _ parser: JSONParser) -> String? {
-        let envelope = envelope(of: object, parser)
-        // An object of strings looks like the data of FCM, even if one of the strings is the whole payload.
-        if levels > 0, envelope == nil || envelope == .fcmData || envelope == .fcmExtras {
-            for (key, value) in object.members.prefix(mostMembers) where isWholePayload(value, parser) {
-                return pointer(to: key)
-            }
+    /// The evidence that an object is a payload, the weakest first.
+    private enum Form: Int, Comparable {
+        /// It has strings only, as FCM's data.
+        case texts
+        /// It has blocks of a message to FCM. Dumps of vendors' plugins can have blocks of the same names
+        /// (braze-react-native-sdk, PushPayloadMapper.kt, `android`; moengage/React-Native, `data`).
+        case blocks
+        /// It is a payload for APNs or the web, or a request to a push service.
+        case whole
+        /// A vendor recognises it.
+        case claimed
+
+        static func < (left: Form, right: Form) -> Bool { left.rawValue < right.rawValue }
+
+        /// The weakest form of a member that makes this object a wrapping around it.
+        var weakestMember: Form { self == .texts ? .whole : .claimed }
+    }
+
+    /// A payload in a text. The pointer leads from the object that was searched; it is empty for that object itself.
+    private struct Place {
+        let pointer: String
+        let form: Form
+    }
+
+    /// The strongest payload in an object, or the object itself; of several, the first. Nil if there is none.
+    /// Recursion is bounded by `levels`.
+    private static func best(in object: JSONValue, levels: Int, _ parser: JSONParser) -> Place? {
+        let own = form(of: object, parser)
+        var best = own.map { Place(pointer: "", form: $0) }
+        guard levels > 0, own ?? .texts < .whole else { return best }
+        let weakest = own?.weakestMember ?? .texts
+        for (key, value) in object.members.prefix(mostMembers) where best?.form != .claimed {
+            let inner = value.isObject ? self.best(in: value, levels: levels - 1, parser) : text(value, parser)
+            guard let inner, inner.form >= weakest, best.map({ $0.form < inner.form }) ?? true else { continue }
+            best = Place(pointer: pointer(to: key) + inner.pointer, form: inner.form)
         }
-        if envelope != nil { return "" }
-        guard levels > 0 else { return nil }
-        for (key, value) in object.members.prefix(mostMembers) {
-            if value.isObject {
-                if let rest = self.pointer(in: value, levels: levels - 1, parser) { return pointer(to: key) + rest }
-            } else if isPayload(value, parser) {
-                return pointer(to: key)
-            }
-        }
-        return nil
+        return best
     }
 
     private static func pointer(to key: UnsafeBufferPointer<UInt8>) -> String {
         "/" + JSONPointer.escape(String(decoding: key, as: UTF8.self))
     }
 
-    /// The object whose JSON text a string is; nil for any other value.
-    private static func inner(_ text: JSONValue, _ parser: JSONParser) -> JSONValue? {
+    /// The payload whose JSON text a string is; nil for any other value.
+    private static func text(_ text: JSONValue, _ parser: JSONParser) -> Place? {
         guard text.utf8?.first == UInt8(ascii: "{"), let inner = try? parser.parseText(in: text), inner.isObject
         else { return nil }
-        return inner
+        return form(of: inner, parser).map { Place(pointer: "", form: $0) }
     }
 
-    /// Whether a string is the JSON text of a payload for APNs, or of a request to FCM. No vendor sends these as a
-    /// value of FCM's data.
-    private static func isWholePayload(_ text: JSONValue, _ parser: JSONParser) -> Bool {
-        guard let inner = inner(text, parser) else { return false }
-        switch envelope(of: inner, parser) {
-        case .apns, .apnsThroughFCM: return true
-        case .fcmV1: return inner["message"]?.isObject == true
-        default: return false
-        }
-    }
+    /// Every vendor that the gateway knows without a config.
+    private static let chain = VendorChain()
 
-    /// Whether a string is the JSON text of a payload.
-    private static func isPayload(_ text: JSONValue, _ parser: JSONParser) -> Bool {
-        inner(text, parser).map { envelope(of: $0, parser) != nil } ?? false
-    }
-
-    /// The envelope of a payload; nil for an object that has the form of none.
-    private static func envelope(of object: JSONValue, _ parser: JSONParser) -> Envelope? {
+    /// The form of a payload; nil for an object that has the form of none.
+    private static func form(of object: JSONValue, _ parser: JSONParser) -> Form? {
         do throws(PlatformError) {
             let payload = try Platforms.recognise(object, size: 0, parser: parser)
-            return payload.envelope == .other ? nil : payload.envelope
+            if chain.matches(for: payload).winner != nil { return .claimed }
+            switch payload.envelope {
+            case .other: return nil
+            case .fcmData, .fcmExtras: return .texts
+            case .fcmWrapper: return .blocks
+            case .fcmV1: return object["message"]?.isObject == true ? .whole : .blocks
+            case .apns, .apnsThroughFCM, .fcmLegacy, .adm, .webPush, .inApp: return .whole
+            }
         } catch {
             return nil
         }
