@@ -42,4 +42,11 @@ extension String {
         var text = self
         return text.withUTF8 { $0.isWebLink }
     }
+
+    /// True for a scheme before `://` with which a web view loads no page.
+    var isAppLink: Bool {
+        let scheme = utf8.prefix { $0.isLetterOrDigit || "+-.".utf8.contains($0) }
+        guard !scheme.isEmpty, utf8.dropFirst(scheme.count).starts(with: "://".utf8) else { return false }
+        return !["http", "https", "file", "ftp"].contains(Substring(scheme).lowercased())
+    }
 }

@@ -61,14 +61,17 @@ extension PushNotification {
 
 extension Action {
     /// The effect of opening a link: the web for `http` and `https`, otherwise a location in an app. Nil without a
-    /// link.
+    /// link. `inWebView`: opens the link inside the app, unless only another part of the system can open its scheme
+    /// (braze-android-sdk, UriAction.kt; mobile-messaging-sdk-ios, NotificationsInteractionService.swift).
     static func opening(_ link: JSONValue, inWebView: Bool = false, vendorType: String? = nil) -> Action? {
         link.text.map { opening($0, inWebView: inWebView, vendorType: vendorType) }
     }
 
     /// The same for a text that is not empty.
     static func opening(_ link: String, inWebView: Bool = false, vendorType: String? = nil) -> Action {
-        Action(inWebView ? .webView : link.isWebLink ? .openUrl : .deepLink, value: link, vendorType: vendorType)
+        let type: ActionType
+        if inWebView, !link.isAppLink { type = .webView } else { type = link.isWebLink ? .openUrl : .deepLink }
+        return Action(type, value: link, vendorType: vendorType)
     }
 
     /// The identifier of a button for which the vendor sends none: its type and its value.
