@@ -61,11 +61,13 @@ extension PushNotification {
             ], isConsumed: { slots.isConsumed($0) })
     }
 
-    /// The SDK shows a push only if it has both a title and a text; otherwise the platform's own keys count.
+    /// The SDK shows a push only if it has both a title and a text; otherwise the platform's own keys count. It shows
+    /// no message by which FCM reports that it deleted others (braze-android-sdk, BrazePushReceiver.kt).
     private mutating func readText(_ payload: borrowing PlatformPayload) {
         let title = payload["t"]
         let body = payload["a"]
-        if title != nil, body != nil { kind = .alert }
+        let isReport = payload["message_type"]?.equals("deleted_messages") == true
+        if title != nil, body != nil, !isReport { kind = .alert }
         if let title = title?.scalarText { content.title = title }
         if let body = body?.scalarText { content.body = body }
         if let summary = payload["s"]?.scalarText { content.subtitle = summary }
