@@ -64,9 +64,9 @@ import Testing
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"titel":"/t"}}]"#, "/0/fields/titel",
-            #"there is no "titel" here; known here: title, subtitle, body, sound, badge, interruptionLevel, "#
-                + "channel, category, tag, vendorKind, link, webView, richContent, word, arguments, secrets, tokens, "
-                + "custom, base64, types, links, linkPrefix, defaultSound, media, buttons, carousel, campaign, schedule, "
+            #"there is no "titel" here; known here: title, subtitle, body, sound, badge, threadId, "#
+                + "interruptionLevel, channel, category, tag, vendorKind, link, webView, richContent, word, arguments, "
+                + "secrets, tokens, custom, base64, types, links, linkPrefix, defaultSound, media, buttons, carousel, campaign, schedule, "
                 + "shown, alert, silent, control, liveActivity, ignored, trimmed"
         ),
         (
@@ -182,7 +182,7 @@ import Testing
               "fields":{"title":["/t","fcm:/u"],"link":"/l","webView":"/v","word":"/w","types":{"o":"openApp"},"media":[{"url":"/m/*","type":"/n","role":"icon"}],
               "buttons":{"list":"/b","drops":[{"at":"/w","notAmong":["o"]},{"all":[{"at":"/l","is":"unset"},{"at":"/y","among":["z"]}]}],"id":"/i","title":"/t","options":{"foreground":{"at":"/f","is":"true"}},"textInput":{"at":"/x"}},
               "carousel":{"url":"/c{i}","first":1,"orientation":"/o"},"sound":"/s","badge":"/n","channel":"/h","category":"/g",
-              "arguments":"/a/b","links":{"a://b":"dismiss"},"shown":[{"at":"/b","is":"blank"}],"ignored":[{"under":"/a","if":{"at":"/v","moreThan":1}},{"under":"/t","if":{"all":[{"at":"/v","is":"filled"},{"at":"/w"}]}}],"secrets":"/z","tokens":["/k","/l/*"],"tag":"/g","liveActivity":[{"at":"/v","is":"integer"}],"campaign":{"id":"/id","numeric":true},"schedule":{"notAfter":["/until","/a/end"]},"silent":[{"at":"/s"}],"custom":"/e"}}]
+              "arguments":"/a/b","links":{"a://b":"dismiss"},"shown":[{"at":"/b","is":"blank"}],"threadId":"/r","ignored":[{"under":"/a","if":{"at":"/v","moreThan":1}},{"under":"/t","if":{"all":[{"at":"/x"},{"at":"/y","is":"unset"}]}}],"secrets":"/z","tokens":["/k","/l/*"],"tag":"/g","liveActivity":[{"at":"/v","is":"integer"}],"campaign":{"id":"/id","numeric":true},"schedule":{"notAfter":["/until","/a/end"]},"silent":[{"at":"/s"}],"custom":"/e"}}]
             """
         for _ in 0..<2000 {
             var tree = try Tree(Array(good.utf8))

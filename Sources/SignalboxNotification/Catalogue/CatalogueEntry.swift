@@ -84,6 +84,8 @@ struct CatalogueFields: Sendable {
     var defaultSound: CatalogueCondition?
     /// A number of 0 or more; relative badges are not read.
     var badge: CataloguePaths = []
+    /// The identifier of the group in which Apple's devices show the notification.
+    var threadId: CataloguePaths = []
     /// The interruption level of Apple's notifications, in Apple's words.
     var interruptionLevel: CataloguePaths = []
     /// Android's notification channel.
@@ -126,7 +128,7 @@ struct CatalogueFields: Sendable {
     var control: [CatalogueCondition] = []
     /// If any of these holds, the push is a state of a Live Activity, or of a live update on Android.
     var liveActivity: [CatalogueCondition] = []
-    /// Paths that are not read under conditions, such as a version that the vendor's SDK does not support.
+    /// Paths that are not read if conditions hold, such as a version that the vendor's SDK does not support.
     var ignored: [IgnoredField] = []
     /// Values that events must not contain, such as credentials. Left out of the event's data.
     var secrets: CataloguePaths = []
@@ -191,12 +193,17 @@ struct CatalogueFields: Sendable {
         }
     }
 
-    /// A path that is not read while its conditions hold.
+    /// A path that is not read while all conditions hold.
     struct IgnoredField: Sendable {
         /// The path that is not read, with every path that leads through it.
         let under: CataloguePath
-        /// At least one. The path is not read if all of them hold; tested once before the payload is read.
+        /// At least one, tested once before the payload is read.
         let conditions: [CatalogueCondition]
+
+        func holds(in payload: borrowing PlatformPayload) -> Bool {
+            for condition in conditions where !condition.holds(in: payload) { return false }
+            return true
+        }
     }
 
     /// Pictures to leaf through: the elements of a list, or parts whose keys count up. Paths lead from the element.
@@ -248,8 +255,8 @@ extension CatalogueFields {
     /// rules.
     mutating func ignore(_ path: CataloguePath) {
         for field in [
-            \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.interruptionLevel, \.channel, \.category,
-            \.tag, \.vendorKind, \.tap.link, \.tap.webView, \.tap.richContent, \.tap.word, \.tap.arguments,
+            \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.threadId, \.interruptionLevel, \.channel,
+            \.category, \.tag, \.vendorKind, \.tap.link, \.tap.webView, \.tap.richContent, \.tap.word, \.tap.arguments,
             \.campaign.id, \.campaign.name, \.campaign.type, \.campaign.variant, \.campaign.messageId, \.notBefore,
             \.notAfter, \.custom,
         ] { self[keyPath: field].remove(through: path) }

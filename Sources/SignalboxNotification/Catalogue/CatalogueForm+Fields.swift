@@ -25,10 +25,11 @@ extension CatalogueForm {
             CatalogueFields(), from: value,
             [
                 "title": \.title, "subtitle": \.subtitle, "body": \.body, "sound": \.sound, "badge": \.badge,
-                "interruptionLevel": \.interruptionLevel, "channel": \.channel, "category": \.category, "tag": \.tag,
-                "vendorKind": \.vendorKind, "link": \.tap.link, "webView": \.tap.webView,
-                "richContent": \.tap.richContent, "word": \.tap.word, "arguments": \.tap.arguments,
-                "secrets": \.secrets, "tokens": \.tokens, "custom": \.custom, "base64": \.base64,
+                "threadId": \.threadId, "interruptionLevel": \.interruptionLevel, "channel": \.channel,
+                "category": \.category, "tag": \.tag, "vendorKind": \.vendorKind, "link": \.tap.link,
+                "webView": \.tap.webView, "richContent": \.tap.richContent, "word": \.tap.word,
+                "arguments": \.tap.arguments, "secrets": \.secrets, "tokens": \.tokens, "custom": \.custom,
+                "base64": \.base64,
             ],
             and: [
                 "types", "links", "linkPrefix", "defaultSound", "media", "buttons", "carousel", "campaign", "schedule",
@@ -101,14 +102,15 @@ extension CatalogueForm {
             buttons.most = 1
             if !buttons.list.isEmpty { record(value, "\"fixedId\" is for a single button; leave out the \"list\"") }
         }
-        if let drops = value["drops"] { buttons.drops = list(drops).map { self.rule($0) } }
+        if let drops = value["drops"] { buttons.drops = list(drops).map { rule($0) } }
         if let options = value["options"] { buttons.options = self.options(options) }
         buttons.textInput = value["textInput"].flatMap { condition($0) }
         if !buttons.hasElements { record(value, "buttons need a \"list\", or a \"title\" with {i} in its path") }
         return buttons
     }
 
-    /// One rule: a single condition, or the conditions under `all`. Empty after a mistake.
+    /// One rule: a single condition, or the conditions under `all`. Empty if all of them have a mistake; an empty rule
+    /// drops no button.
     private mutating func rule(_ value: JSONValue) -> [CatalogueCondition] {
         guard value["all"] != nil else { return condition(value).map { [$0] } ?? [] }
         guard isObject(value, keys: ["all"]), let all = value["all"] else { return [] }
@@ -160,14 +162,14 @@ extension CatalogueForm {
         }
     }
 
-    /// A path that is not read while a condition holds, or several together. Requires both.
+    /// A path that is not read while a rule holds. Requires both.
     private mutating func ignored(_ value: JSONValue) -> CatalogueFields.IgnoredField? {
         guard isObject(value, keys: ["under", "if"]) else { return nil }
-        guard let under = value["under"], let condition = value["if"] else {
+        guard let under = value["under"], let rule = value["if"] else {
             record(value, "this needs \"under\", a path, and \"if\", a condition")
             return nil
         }
-        let conditions = rule(condition)
+        let conditions = self.rule(rule)
         guard let path = path(under), !conditions.isEmpty else { return nil }
         return .init(under: path, conditions: conditions)
     }

@@ -24,9 +24,7 @@ struct CatalogueReading {
         }
         trimsLinks = entry.fields.trimsLinks.contains { $0.holds(in: payload) }
         let ignored = entry.fields.ignored
-        let rules = ignored.indices.filter { rule in
-            ignored[rule].conditions.allSatisfy { $0.holds(in: payload) }
-        }
+        let rules = ignored.indices.filter { ignored[$0].holds(in: payload) }
         self.entry = rules.isEmpty ? entry : entry.ignoring(rules)
     }
 
@@ -124,6 +122,7 @@ struct CatalogueReading {
             let isDefault = fields.defaultSound?.holds(in: payload) ?? false
             notification.content.sound = isDefault ? "default" : sound
         }
+        if let thread = takeText(fields.threadId, in: payload) { notification.content.threadId = thread }
         if let level = takeText(fields.interruptionLevel, in: payload) {
             notification.content.interruptionLevel = level
         }
