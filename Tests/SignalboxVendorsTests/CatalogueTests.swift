@@ -21,7 +21,7 @@ import Testing
 
     @Test func theBuiltInCatalogueHasNoMistakes() {
         let entries = Catalogue.builtIn.entries
-        #expect(entries.count == 66)
+        #expect(entries.count == 67)
         #expect(Set(entries.map(\.vendor)).count == entries.count)
         #expect(entries.allSatisfy { !$0.name.isEmpty && !$0.source.isEmpty && !$0.confidence.isEmpty })
         #expect(entries.filter(\.markers.isEmpty).map(\.vendor.name) == ["azure-notification-hubs"])
@@ -288,7 +288,7 @@ import Testing
             try parser.parse(Array(payload.utf8)), size: payload.utf8.count, parser: parser)
         let lines = Catalogue.builtIn.explain(opened)
         #expect(lines.contains("  " + line), "\(lines)")
-        #expect(lines[0].contains("of its 66 vendors"))
+        #expect(lines[0].contains("of its 67 vendors"))
     }
 }
 
