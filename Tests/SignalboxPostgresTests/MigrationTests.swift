@@ -1,5 +1,6 @@
 import Dispatch
 import SignalboxStore
+import SignalboxStoreTesting
 import Testing
 
 @testable import SignalboxPostgres
@@ -17,6 +18,15 @@ import Testing
             #expect(try await store.space().used > 0)
             _ = try connection.run("DROP SCHEMA \(schema)_first")
         }
+    }
+
+    /// A gateway migrates before it listens.
+    @Test func theCommitOfAMigrationWaitsForAStandbyOnlyWithinTheUsualLimit() async throws {
+        let server = try await PostgresServer.start(settings: ["synchronous_standby_names=standby"])
+        let connection = try PostgresConnection(PostgresTarget(url: server.url))
+        connection.patience = .milliseconds(200)
+        let error = #expect(throws: PostgresFailure.self) { try PostgresSchema.migrate(connection) }
+        #expect(error?.kind == .timeout)
     }
 
     /// A backup reads for long. The statements of gateways would wait behind a migration that waits for its end.

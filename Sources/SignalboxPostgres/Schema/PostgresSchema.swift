@@ -73,10 +73,6 @@ enum PostgresSchema {
     /// migrates; others wait. A failure keeps the migrations before it. Waits about a minute for locks.
     @discardableResult
     static func migrate(_ connection: PostgresConnection) throws -> [String] {
-        // An index of a large table takes its time.
-        let patience = connection.patience
-        connection.patience = .seconds(3600)
-        defer { connection.patience = patience }
         var applied: [String] = []
         for migration in migrations where try applyPatiently(migration, connection) { applied.append(migration.name) }
         return applied
@@ -102,6 +98,10 @@ enum PostgresSchema {
     private static func apply(
         _ migration: (name: String, sql: [String]), _ connection: PostgresConnection
     ) throws -> Bool {
+        // An index of a large table takes its time.
+        let patience = connection.patience
+        connection.patience = .seconds(3600)
+        defer { connection.patience = patience }
         _ = try connection.run("BEGIN")
         do {
             _ = try connection.run("SET LOCAL statement_timeout = 0")
@@ -121,6 +121,8 @@ enum PostgresSchema {
                     ON CONFLICT (one) DO UPDATE SET min_writer = greatest(meta.min_writer, excluded.min_writer)
                     """, [.text(UUID().uuidString), .number(Int64(minWriter)), .bytes(randomKey())])
             }
+            // It may wait for a standby that is down. A gateway must not do that for long before it listens.
+            connection.patience = patience
             _ = try connection.run("COMMIT")
             return isNew
         } catch {
