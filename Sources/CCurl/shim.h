@@ -75,6 +75,14 @@ static inline void *sb_curl_get_ssl(CURL *handle) {
   return code == CURLE_OK && session && session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : 0;
 }
 
+// libcurl calls this function deprecated, because it examines every transfer.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static inline CURLMcode sb_curl_multi_socket_all(CURLM *handle, int *active) {
+  return curl_multi_socket_all(handle, active);
+}
+#pragma GCC diagnostic pop
+
 static inline CURLMcode sb_curl_multi_set_long(CURLM *handle, CURLMoption option, long value) {
   return curl_multi_setopt(handle, option, value);
 }

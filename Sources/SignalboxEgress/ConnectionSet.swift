@@ -74,6 +74,12 @@ final class ConnectionSet {
         curl_multi_socket_action(multi, socket, events, &active)
     }
 
+    /// Lets libcurl act on every transfer, even if nothing is due for it.
+    func performAll() {
+        var active: Int32 = 0
+        sb_curl_multi_socket_all(multi, &active)
+    }
+
     /// Lets libcurl act on its timers if they are due. New transfers are due at once.
     func performDue() {
         guard let due, due <= .now else { return }

@@ -16,6 +16,8 @@ final class OutboundLoop: @unchecked Sendable {
     private let sockets = OpenSockets()
     private var idle: [UnsafeMutableRawPointer] = []
     private var running: [UnsafeMutableRawPointer: Running] = [:]
+    /// When ``tryNextAddresses()`` acts again.
+    private var nextTry = ContinuousClock.now
 
     /// A transfer with the connections that it uses.
     private struct Running {
@@ -111,6 +113,7 @@ final class OutboundLoop: @unchecked Sendable {
             for transfer in transfers { begin(transfer) }
             common.performDue()
             for connections in groups.all { connections.performDue() }
+            tryNextAddresses()
             finishDone(of: common)
             for connections in groups.all where connections.running > 0 { finishDone(of: connections) }
             if isFinished() { return }
@@ -132,6 +135,18 @@ final class OutboundLoop: @unchecked Sendable {
             [earliest, connections.due].compactMap { $0 }.min()
         }
         return min(due.map { $0 - .now } ?? .seconds(1), .seconds(1))
+    }
+
+    /// Lets libcurl try the next address of a name. libcurl 7.88 opens its socket only in the next call for the
+    /// transfer, and sets no timer for that: the attempt would end with the timeout of the connection. At most once a
+    /// second, because the call examines every transfer of the connections.
+    private func tryNextAddresses() {
+        guard nextTry <= .now else { return }
+        nextTry = .now + .seconds(1)
+        let connecting = running.values.filter(\.transfer.isConnecting).map(\.connections)
+        for connections in [groups.common] + groups.all where connecting.contains(where: { $0 === connections }) {
+            connections.performAll()
+        }
     }
 
     /// The requests submitted since the last call; nil when the thread is to stop.

@@ -65,6 +65,9 @@ extension Transfer {
     /// True when the request has to be sent again over a new connection: it was not sent.
     func needsRepeat(_ code: CURLcode) -> Bool { code == CURLE_ABORTED_BY_CALLBACK && rejection == .leftovers }
 
+    /// Whether a socket was opened for the request, which has not begun. True also during a TLS handshake.
+    var isConnecting: Bool { start == nil && !opened.isEmpty }
+
     /// Records a response on an HTTP/2 connection. True if the result shows that the connection seems dead: nothing
     /// arrived on it between the request and its timeout. libcurl closes HTTP/1 connections itself.
     func hasFoundSilence(_ result: OutboundResult) -> Bool {

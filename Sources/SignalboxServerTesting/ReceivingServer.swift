@@ -8,7 +8,7 @@ package final class ReceivingServer: Sendable {
     // A class because the server's connections and the test share it.
     /// Unbounded: a test that does not read them keeps them in memory.
     private let messages: BoundedStream<WebhookReceiver.Message>
-    /// 127.0.0.1 and the port that the system chose.
+    /// With the port that the system chose.
     package let address: ListenAddress
 
     /// ``run(answer:_:)`` makes it once the server listens.
@@ -32,9 +32,10 @@ package final class ReceivingServer: Sendable {
         return received
     }
 
-    /// Runs a server while `body` runs. `answer` receives each message and returns the status of the response. The
-    /// server stops when `body` ends. Rethrows its error.
+    /// Runs a server while `body` runs. `host`: its address. `answer` receives each message and returns the status of
+    /// the response. The server stops when `body` ends. Rethrows its error.
     package static func run<R: Sendable>(
+        on host: String = "127.0.0.1",
         answer: @escaping @Sendable (WebhookReceiver.Message) async -> Int = { _ in 204 },
         _ body: @Sendable @escaping (ReceivingServer) async throws -> R
     ) async throws -> R {
@@ -43,7 +44,7 @@ package final class ReceivingServer: Sendable {
         var logger = Logger(label: "receiver")
         logger.logLevel = .critical
         let receiver = WebhookReceiver(
-            address: ListenAddress(host: "127.0.0.1", port: 0), logger: logger,
+            address: ListenAddress(host: host, port: 0), logger: logger,
             onListening: { listening.yield($0) },
             receive: { message in
                 arrival.yield(message)

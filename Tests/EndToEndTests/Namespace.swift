@@ -21,6 +21,9 @@ enum Namespace {
     /// Host names are resolved as the working directory's `resolv.conf` specifies.
     static let nameServers = run("mount --bind resolv.conf /etc/resolv.conf")
 
+    /// Host names are resolved by the working directory's `hosts`.
+    static let hosts = run("mount --bind hosts /etc/hosts")
+
     /// The file system that such a process sees.
     static func of(_ process: RunningBinary) -> [String] {
         ["nsenter", "-t", "\(process.identifier)", "-U", "-m", "-w", "--preserve-credentials"]
