@@ -25,12 +25,14 @@ extension MCE {
     /// The value of an action. Android's plug-in has the minutes of a snooze under `time`. On Apple devices, those for
     /// React Native and Cordova have them, and the addresses of passes and web views, in an object
     /// (go-acoustic/Acoustic-Mobile-Push-React-Native @a2aae74, RNAcousticMobilePushSnooze.m,
-    /// RNAcousticMobilePushWallet.m, RNAcousticMobilePushDisplayWeb.m; Acoustic-Mobile-Push-Cordova, the same).
+    /// RNAcousticMobilePushWallet.m, RNAcousticMobilePushDisplayWeb.m; Acoustic-Mobile-Push-Cordova, the same). An
+    /// inbox message may have its own identifier only (Acoustic-Mobile-Push/iOS, MCEInboxActionPlugin.m).
     fileprivate static func value(of action: JSONObject, _ type: Action.ActionType) -> JSONValue? {
         let value = action["value"]
         switch type {
         case .snooze: return value?["time"] ?? value ?? action["time"]
         case .passbook, .webView: return value?["url"] ?? value
+        case .richContent: return value ?? action["inboxMessageId"]
         default: return value
         }
     }
