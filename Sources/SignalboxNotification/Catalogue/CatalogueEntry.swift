@@ -200,6 +200,7 @@ struct CatalogueFields: Sendable {
         /// At least one, tested once before the payload is read.
         let conditions: [CatalogueCondition]
 
+        /// True if all conditions hold. Takes time as each of them does.
         func holds(in payload: borrowing PlatformPayload) -> Bool {
             for condition in conditions where !condition.holds(in: payload) { return false }
             return true
