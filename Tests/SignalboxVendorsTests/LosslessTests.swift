@@ -22,13 +22,15 @@ import Testing
     }
 
     /// If texts override each other, the event contains the shown one; if a key is repeated, the last value. It
-    /// contains a topic and a link without the prefix of their names, a link without the white space around it, and
-    /// the decoded members of a text in Base64. It never contains Sendbird's session key.
+    /// contains a topic and a link without the prefix of their names, a link without the white space around it, the
+    /// decoded members of a text in Base64, and an expiry of a key without a name for it. It never contains the
+    /// credentials of Sendbird.
     private static let overridden: Set<String> = [
         "unknown/repeated-keys", "unknown/fcm-android-first", "webengage/wrapped-link-fcm-data",
-        "sendbird/session-key-fcm-data", "sendbird/session-key-apns", "onesignal/link-with-spaces-fcm-data",
+        "sendbird/session-key-fcm-data", "sendbird/session-key-apns", "sendbird/call-fcm-data", "sendbird/call-apns",
+        "onesignal/link-with-spaces-fcm-data",
         "onesignal/link-with-spaces-apns", "notifly/link-with-spaces-fcm-data", "attentive/picture-fcm-data",
-        "attentive/picture-in-url-alphabet-fcm-data",
+        "attentive/picture-in-url-alphabet-fcm-data", "appmetrica/expiry-fcm-data",
     ]
 
     private func lost(of payload: [UInt8], in read: Normalised) throws -> [String] {
@@ -46,6 +48,7 @@ import Testing
         "", "0", "1", "true", "TRUE", "false", "null", "no", "0.0", "-1",
         "Synerise", "com.sourse.notification", "xnpe_platform", "DENGAGE", "intercom_sdk", "SFMC", "sfmc", "Sfmc",
         "static-content", "dynamic-content", "stream.chat", "open", "single-image", "carousel", "PORTRAIT", "LANDSCAPE",
+        "stream.video", "freshchat_user", "userpilot-notification", "Control",
         "d", "jpg", "png", "gif", "mp3", "mp4", "image", "text", "none", "custom", "textInput", "silent_push",
         "Smartech", "orcl", "ORCL", "jpeg", "DELETE", "delete", "auth-required", "8030",
     ]
