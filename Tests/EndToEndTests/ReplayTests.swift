@@ -89,8 +89,9 @@ import Testing
         ])
     }
 
-    /// Expects advice about the place, or none for a place of nil, from `normalize` and from a dry run of `replay`.
-    private func expectAdvice(_ cases: [(input: String, place: String?)]) async throws {
+    /// `cases`: inputs, each with the place that the advice names, or nil for none. Checks `normalize` and a dry run of
+    /// `replay`.
+    private func expectAdvice(_ cases: [(String, String?)]) async throws {
         for (input, place) in cases {
             let normalized = try await binary.run(
                 ["normalize"], input: Data(input.utf8), in: NSTemporaryDirectory())
