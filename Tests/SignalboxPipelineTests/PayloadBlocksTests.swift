@@ -13,6 +13,8 @@ import Testing
             let summary = pipeline.read(input, chunk: chunk).map(\.summary)
             #expect(summary == expected, "\(chunk) bytes at a time", sourceLocation: location)
         }
+        let paused = pipeline.read(input, upTo: .zero).map(\.summary)
+        #expect(paused == expected, "one event in each call", sourceLocation: location)
     }
 
     @Test func everyLayoutGivesTheSameEvents() {

@@ -29,16 +29,20 @@ struct TestPipeline {
 
     func event(_ payload: String) -> Result<Event, Rejection> { event(Array(payload.utf8)) }
 
-    /// The events of an input, appended in chunks.
-    func read(_ input: [UInt8], chunk: Int = .max) -> [Result<Event, Rejection>] {
+    /// The events of an input, appended in chunks. `slice`: the time of each call that reads a block; nil for one call.
+    func read(_ input: [UInt8], chunk: Int = .max, upTo slice: Duration? = nil) -> [Result<Event, Rejection>] {
         var blocks = PayloadBlocks()
         var results: [Result<Event, Rejection>] = []
         let parser = Normalizer.makeParser()
         func take() {
-            blocks.take().read(by: normalizer, as: reception, with: parser) { result in
-                if case .success(let event) = result { EventRecorder.record(event.body) }
-                results.append(result)
-                return true
+            let block = blocks.take()
+            var next: Int? = 0
+            while let first = next {
+                next = block.read(from: first, by: normalizer, as: reception, with: parser, upTo: slice) { result in
+                    if case .success(let event) = result { EventRecorder.record(event.body) }
+                    results.append(result)
+                    return true
+                }
             }
         }
         var rest = input[...]
@@ -52,8 +56,8 @@ struct TestPipeline {
         return results
     }
 
-    func read(_ input: String, chunk: Int = .max) -> [Result<Event, Rejection>] {
-        read(Array(input.utf8), chunk: chunk)
+    func read(_ input: String, chunk: Int = .max, upTo slice: Duration? = nil) -> [Result<Event, Rejection>] {
+        read(Array(input.utf8), chunk: chunk, upTo: slice)
     }
 }
 

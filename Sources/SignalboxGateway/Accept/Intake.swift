@@ -22,6 +22,8 @@ package final class Intake: Sendable {
     package static let batchLimit = 10_000
     /// The limit of ``MatchWork`` for one event on an event loop: about a millisecond, because connections wait.
     package static let directWork = 1 << 20
+    /// How long the reading of a batch may keep a thread, beyond the payload that it reads.
+    private static let slice: Duration = .milliseconds(20)
 
     let normalizer: Normalizer
     let routes: RouteTable
@@ -125,7 +127,7 @@ package final class Intake: Sendable {
         }
         let read: Report
         do throws(Failure) {
-            if let single { read = single } else { read = try readAll(body, from: source, trace) }
+            if let single { read = single } else { read = try await readAll(body, from: source, trace) }
         } catch {
             // A reload may have added destinations since an equal request was accepted.
             guard case .tooManyDeliveries = error, let answer = try await answer(to: repeatable, body, from: source)
@@ -157,10 +159,6 @@ package final class Intake: Sendable {
         let tally = EventTally(events, without: [:])
         queue.append(events) { [self] result in done(result.map { committed(read, events, tally, $0) }) }
     }
-
-    /// Returns after every event passed to ``accept(_:whenDone:)`` before has been committed or has failed. The
-    /// server calls it during a stop, before the queue is closed.
-    package func finish() async { await queue.finish() }
 
     /// Counts the committed events and completes the report. `tally`: counts all events. `duplicates`: by position
     /// among the events. Called after the commit, so repeats and failed commits are not counted.
@@ -246,8 +244,10 @@ package final class Intake: Sendable {
     }
 
     /// Stops as soon as the body exceeds ``batchLimit`` or the deliveries of a request; its other payloads are not
-    /// parsed.
-    private func readAll(_ body: [UInt8], from source: SourceName, _ trace: RequestTrace?) throws(Failure) -> Report {
+    /// parsed. Lets other tasks run after each ``slice``: patterns and templates may take seconds for a batch.
+    private func readAll(
+        _ body: [UInt8], from source: SourceName, _ trace: RequestTrace?
+    ) async throws(Failure) -> Report {
         var blocks = PayloadBlocks()
         blocks.append(body)
         blocks.finish()
@@ -257,18 +257,22 @@ package final class Intake: Sendable {
         items.reserveCapacity(min(block.count, Self.batchLimit))
         var deliveries = RequestDeliveries()
         var excess: Failure?
-        payloadParsers.withParser { parser in
-            eventParsers.withParser { eventParser in
-                // Counted during the reading: the number of payloads in a line is known only after it has been read.
-                let reception = reception(from: source, at: now(), trace)
-                block.read(by: normalizer, as: reception, with: parser) {
-                    (item: consuming Result<Event, Rejection>) in
-                    if items.count == Self.batchLimit { excess = .tooManyPayloads }
-                    guard excess == nil else { return false }
-                    let routed = route(item, by: routes, dedupe: dedupe, with: eventParser)
-                    if !deliveries.admit(routed) { excess = .tooManyDeliveries }
-                    items.append(routed)
-                    return excess == nil
+        let reception = reception(from: source, at: now(), trace)
+        var next: Int? = 0
+        while let first = next {
+            if first > 0 { await Task.yield() }
+            next = payloadParsers.withParser { parser in
+                eventParsers.withParser { eventParser in
+                    // Counted during the reading: the number of payloads in a line is known only after it was read.
+                    block.read(from: first, by: normalizer, as: reception, with: parser, upTo: Self.slice) {
+                        (item: consuming Result<Event, Rejection>) in
+                        if items.count == Self.batchLimit { excess = .tooManyPayloads }
+                        guard excess == nil else { return false }
+                        let routed = route(item, by: routes, dedupe: dedupe, with: eventParser)
+                        if !deliveries.admit(routed) { excess = .tooManyDeliveries }
+                        items.append(routed)
+                        return excess == nil
+                    }
                 }
             }
         }

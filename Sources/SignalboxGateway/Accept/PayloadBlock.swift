@@ -18,21 +18,30 @@ package struct PayloadBlock: Sendable {
     /// `taken`: the result of the splitter's `takeAll`.
     fileprivate init(_ taken: (bytes: [UInt8], pieces: [JSONSplitter.Piece])) { (bytes, pieces) = taken }
 
-    /// Reads the payloads. `each` receives an event or a rejection, in the order of the input; false stops. One
-    /// invalid payload does not affect the others. `parser`: from ``Normalizer/makeParser()``, not shared during the
-    /// call.
+    /// Reads the payloads from the offset `first` on. `each` receives an event or a rejection, in the order of the
+    /// input; false stops. One invalid payload does not affect the others. `parser`: from ``Normalizer/makeParser()``,
+    /// not shared during the call. `slice`: ends the call after the first event that takes it beyond this time. Returns
+    /// the offset at which the next call continues; nil after the last payload, and if `each` stopped.
+    @discardableResult
     package func read(
-        by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
-        _ each: (consuming Result<Event, Rejection>) -> Bool
-    ) {
+        from first: Int = 0, by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
+        upTo slice: Duration? = nil, _ each: (consuming Result<Event, Rejection>) -> Bool
+    ) -> Int? {
         let envelope = normalizer.envelope(of: reception)
+        let end = slice.map { ContinuousClock.now + $0 }
         var json = JSONWriter()
-        forEachText { text, place throws(Rejection) in
+        var next: Int?
+        forEachText(from: first) { text, place throws(Rejection) in
             let payload = RecordedPayload(text: text, place: place)
-            return each(.success(try normalizer.event(payload, in: envelope, with: parser, by: &json)))
+            let event = try normalizer.event(payload, in: envelope, with: parser, by: &json)
+            guard each(.success(event)) else { return false }
+            guard let end, ContinuousClock.now >= end else { return true }
+            next = place.offset + text.count
+            return false
         } rejected: {
             each(.failure($0))
         }
+        return next
     }
 
     /// Passes every recorded payload that begins at `first` or later to `read`, and every rejection to `rejected`,

@@ -24,6 +24,10 @@ struct RequestDeliveries {
 }
 
 extension Intake {
+    /// Returns after every event passed to ``accept(_:whenDone:)`` before has been committed or has failed. The
+    /// server calls it during a stop, before the queue is closed.
+    package func finish() async { await queue.finish() }
+
     /// The stored answer to an earlier request with the same key and body; nil without one. Throws
     /// ``Failure/keyReused`` if that request had another body.
     func answer(
