@@ -65,6 +65,16 @@ import Testing
         }
     }
 
+    /// SIGHUP right after a change: the poll sees the change after the reload.
+    @Test func aChangeThatAReloadHasReadIsNoLongerOne() {
+        var changes = ConfigChanges("old")
+        let pollBefore = changes.settled("new")
+        changes.rebase("new")
+        let polls = ["new", "new", "newer", "newer"].map { changes.settled($0) }
+        #expect(!pollBefore)
+        #expect(polls == [false, false, false, true])
+    }
+
     @Test func noticesAFileThatLeftTheFolder() async throws {
         try await withTemporaryDirectory { directory in
             let part = directory + "/routes.d/crm.json"

@@ -2,6 +2,7 @@ import Foundation
 import ServiceLifecycle
 package import SignalboxConfig
 import SignalboxNotification
+import Synchronization
 import UnixSignals
 
 /// Requests a reload when the config's files change, and on SIGHUP. It polls the stamps of the files; the reload
@@ -27,6 +28,7 @@ package struct ConfigWatch: NamedService {
     package func run() async throws {
         let hasTerminal = isatty(STDIN_FILENO) == 1
         let wakeUp = WakeUp()
+        let read = ReadFiles()
         await cancelWhenGracefulShutdown {
             await withTaskGroup { group in
                 group.addTask {
@@ -36,20 +38,26 @@ package struct ConfigWatch: NamedService {
                         wakeUp.wake()
                     }
                 }
-                group.addTask { await poll(wakeUp) }
+                group.addTask { await poll(wakeUp, read) }
                 group.addTask {
-                    while await wakeUp.wait() { await reload() }
+                    while await wakeUp.wait() {
+                        // Before the files are read: a change during the reload is a change for the poll.
+                        read.record(FileStamps(of: origin()))
+                        await reload()
+                    }
                 }
             }
         }
     }
 
-    /// Compares stamps twice a second; a change must be stable for one interval before it causes a reload.
-    private func poll(_ wakeUp: WakeUp) async {
+    /// Compares stamps twice a second; a change must be stable for one interval before it causes a reload. A change
+    /// that a reload on SIGHUP has read causes no other one.
+    private func poll(_ wakeUp: WakeUp, _ read: ReadFiles) async {
         var changes = ConfigChanges(loaded)
         var watched = origin()
         while !Task.isCancelled {
             do { try await clock.sleep(for: Self.interval) } catch { return }
+            if let stamps = read.take() { changes.rebase(stamps) }
             let newest = origin()
             let stamps = FileStamps(of: newest)
             if newest != watched {
@@ -59,6 +67,16 @@ package struct ConfigWatch: NamedService {
             if changes.settled(stamps) { wakeUp.wake() }
         }
     }
+}
+
+/// The stamps of the files that the newest reload read. A class because the reload and the poll share it.
+private final class ReadFiles: Sendable {
+    private let stamps = Mutex<FileStamps?>(nil)
+
+    func record(_ newest: FileStamps) { stamps.withLock { $0 = newest } }
+
+    /// Nil if no reload began since the last call.
+    func take() -> FileStamps? { stamps.withLock { $0.take() } }
 }
 
 /// Decides when changed files are complete: after they stay the same between two polls, because an editor may write a
@@ -75,7 +93,7 @@ package struct ConfigChanges<Stamps: Equatable> {
         last = loaded
     }
 
-    /// Replaces the stamps of the loaded files, because the config now has other files.
+    /// Replaces the stamps of the loaded files, because the config now has other files, or a reload has read them.
     package mutating func rebase(_ loaded: Stamps) { self.loaded = loaded }
 
     /// Records a poll; true, once for each change, if the files differ from the loaded ones and are complete. Call it
