@@ -188,11 +188,14 @@ package struct ConfigReader {
             also: [(location(of: earlier, isKey: true), "the first one is here")])
     }
 
-    /// False, with an error, for an object with both or none of the first two keys. `keys`: every allowed key. Then
-    /// records unknown keys too, because a misspelled key explains the absence.
+    /// False, with an error, for an object with both or none of the first two keys. `keys`: every allowed key. An
+    /// object with none of them and an unknown key counts as valid: the key explains the absence, and ``isObject``
+    /// reports it.
     mutating func hasEither(_ keys: [String], in value: JSONValue, orElse problem: String) -> Bool {
-        let isEither = (value.member(keys[0]) == nil) != (value.member(keys[1]) == nil)
-        guard value.isObject, !isEither, isObject(value, keys: keys) else { return true }
+        let (first, second) = (value.member(keys[0]) != nil, value.member(keys[1]) != nil)
+        guard value.isObject, first == second else { return true }
+        let isMisspelled = value.members.contains { !keys.contains(String(decoding: $0.0, as: UTF8.self)) }
+        guard first || !isMisspelled, isObject(value, keys: keys) else { return true }
         note(value, problem)
         return false
     }
