@@ -12,7 +12,12 @@ struct Granify: VendorDetector {
     static let name = "granify"
     let vendor = VendorID(Self.name)
     var looksAt: [StaticString] { [] }
-    var looksFor: String { "nothing; set `vendor` of a source to `granify` to read its labels" }
+    var looksFor: String { "nothing; \(Self.advice)" }
+    private static let advice = "set `vendor` of a source to `granify` to read its labels"
+
+    func explain(_ payload: borrowing PlatformPayload) -> [String] {
+        ["\(vendor): no; no key identifies its labels; \(Self.advice)"]
+    }
 
     func detect(_ payload: borrowing PlatformPayload) -> Detection? { nil }
 
