@@ -26,8 +26,8 @@ class Modules(unittest.TestCase):
     def test_odd_characters_are_visible(self):
         for text, shown in [
                 ("a\u202eb", "a\\u202Eb"), ("a\0b", "a\\u0000b"), ("a\u001b[31m", "a\\u001B[31m"), ("a\nb\tc", "a⏎b⇥c"),
-                ("\U000e0041", "\\u{E0041}"), ("\u200b\ufeff", "\\u200B\\uFEFF"), ("\U0001f468\u200d\U0001f469",) * 2,
-                ("Żółć", "Żółć"), ("", "")]:
+                ("\U000e0041", "\\u{E0041}"), ("\u200b\ufeff\uffa0", "\\u200B\\uFEFF\\uFFA0"),
+                ("\U0001f468\u200d\U0001f469",) * 2, ("Żółć", "Żółć"), ("", "")]:
             self.assertEqual(self.call("text", "m.visible(a[0])", text), shown)
         self.assertEqual(self.call("text", "m.visible('a' + String.fromCharCode(0xd800) + 'b')"), "a\\uD800b")
         self.assertEqual(self.call("text", "m.visible('\\u{1f600}'.repeat(9), 5)"), "\U0001f600\U0001f600…")
@@ -97,6 +97,12 @@ class Modules(unittest.TestCase):
         for number, shown in [(0, "0"), (999, "999"), (1000, "1,000"), (12304, "12,304"), (1234567, "1,234,567"),
                               (0.5, "0.5"), (1234.56789, "1,234.568"), (-1000, "-1,000"), (None, "–")]:
             self.assertEqual(self.call("text", "m.count(a[0])", number), shown)
+
+    def test_numbers_agree_with_their_nouns(self):
+        for number, shown in [(0, "0 routes"), (1, "1 route"), (2, "2 routes"), (1001, "1,001 routes")]:
+            self.assertEqual(self.call("text", "m.several(a[0], 'route')", number), shown)
+        self.assertEqual(self.call("text", "[1, 2].map((n) => m.several(n, 'delivery waits', 'deliveries wait'))"),
+                         ["1 delivery waits", "2 deliveries wait"])
 
     def test_times_name_their_zone(self):
         self.call("text", "m.prefer({ zone: 'utc' })")

@@ -1,7 +1,7 @@
 // Deliveries and dead letters: filters, one delivery with its attempts, retry and purge of everything that matches.
 import { h } from "./h.js";
 import { get, post, whyNot } from "./api.js";
-import { block, count, dim, hint, inline, loading, relative, time, visible } from "./text.js";
+import { block, count, dim, hint, inline, loading, relative, several, time, visible } from "./text.js";
 import { badge, confirm, current, facts, filters, listFacts, none, permitted, problem, section, sendOne, state, table,
   tell, to, windowFields } from "./ui.js";
 
@@ -126,7 +126,7 @@ function retry(row, reload) {
     button: "Retry 1 delivery",
     run: async ({ reason }) => {
       const answer = await post(`deliveries/${row.id}/retry`, undefined, { reason });
-      return `${count(answer.due)} delivery was requeued.`;
+      return `${several(answer.due, "delivery was", "deliveries were")} requeued.`;
     },
     done: reload,
   });
@@ -152,13 +152,15 @@ async function bulk(context, kind) {
   }
   const number = count(preview.count);
   const verb = kind === "retry" ? "Retry" : "Purge";
-  const noun = preview.count === 1 ? "delivery" : "deliveries";
+  const isOne = preview.count === 1;
+  const what = several(preview.count, "delivery", "deliveries");
   if (!preview.count) return confirm(`${verb} deliveries`,
     { role, button: "Close", body: h("p", null, "No delivery matches."), run: async () => "No change was made." });
-  return confirm(`${verb} ${number} ${noun}`, {
+  return confirm(`${verb} ${what}`, {
     role, needsReason: kind === "purge",
-    body: [h("p", null, kind === "retry" ? "They are due at once, with a new retry budget."
-      : "They are removed, with their attempts. No command brings them back."),
+    body: [h("p", null, kind === "retry" ? `${isOne ? "It is" : "They are"} due at once, with a new retry budget.`
+      : isOne ? "It is removed, with its attempts. No command brings it back."
+        : "They are removed, with their attempts. No command brings them back."),
       facts(["Filter", Object.entries(filter).map(([name, value]) =>
         [h("code", null, `${name}=${visible(value, 100)}`), " "])], ["Oldest", time(preview.oldest)],
         ["Newest", time(preview.newest)]),
@@ -166,7 +168,7 @@ async function bulk(context, kind) {
         20).map(([name, value]) => [inline(name), count(value)])),
       hint("Deliveries that are added after this count are not changed. ",
         "The preview is valid for 5 minutes.")],
-    button: `${verb} ${number} ${noun}`,
+    button: `${verb} ${what}`,
     fields: kind === "retry" ? [["spread", "Spread over seconds (0: at once)",
       { type: "number", min: 0, max: 86400 }]] : [],
     run: async ({ reason, spread }) => {
@@ -174,8 +176,8 @@ async function bulk(context, kind) {
       if (reason) body.reason = reason;
       if (spread && Number(spread) > 0) body.spread = Number(spread);
       const answer = await post(`deliveries/${kind}`, body);
-      const words = answer.count === 1 ? "delivery was" : "deliveries were";
-      return `${count(answer.count)} ${words} ${kind === "retry" ? "requeued" : "removed"}.`;
+      const were = several(answer.count, "delivery was", "deliveries were");
+      return `${were} ${kind === "retry" ? "requeued" : "removed"}.`;
     },
     progress: async () => {
       const row = (await get("actions", { operation: `deliveries.${kind}`, limit: 1 })).actions?.[0];

@@ -1,7 +1,7 @@
 // Destinations: those in trouble first, with the clock of the breaker, rates and latencies; pause, resume, test.
 import { h } from "./h.js";
 import { get, optional, post } from "./api.js";
-import { count, dim, gatewayTime, inline, relative, span, time, visible } from "./text.js";
+import { count, dim, gatewayTime, inline, relative, several, span, time, visible } from "./text.js";
 import { badge, chart, confirm, facts, permitted, problem, section, state, table, to } from "./ui.js";
 
 const trouble = ["breaker_open", "failing", "disabled", "withheld", "paused", "throttled", "unknown", "active"];
@@ -39,7 +39,7 @@ export function view(context) {
   const ill = rows.filter((row) => row.state !== "active").length;
   return [h("h1", null, "Destinations"), problem(error),
     h("p", { class: "listfacts", role: "status" }, data
-      ? [`${count(rows.length)} destinations, ${count(ill)} not active; in trouble first; read again every 5 s; `,
+      ? [`${several(rows.length, "destination")}, ${count(ill)} not active; in trouble first; read again every 5 s; `,
         "latencies of the last 256 attempts."] : "Loading …"),
     table("Destinations", columns(context), rows, (row) => row.name, data ? "The config has no destination: add one to destinations."
       : error ? "No list." : "Loading …")];
@@ -123,9 +123,11 @@ export function actions(context, at) {
 
 const path = (row, verb) => `destinations/${encodeURIComponent(row.name)}/${verb}`;
 
+const waiting = (row) => several(row.waiting, "delivery waits", "deliveries wait");
+
 function pause(row, { reload }) {
   confirm(`Pause ${visible(row.name, 60)}`, {
-    body: h("p", null, `${count(row.waiting)} deliveries wait, and further ones will wait too. No event is lost.`),
+    body: h("p", null, `${waiting(row)}, and further ones will wait too. No event is lost.`),
     button: `Pause ${visible(row.name, 60)}`,
     fields: [["until", "End: a duration such as 30m, or a time (RFC 3339); empty: until someone resumes it", {}]],
     run: async ({ reason, until }) => {
@@ -138,7 +140,7 @@ function pause(row, { reload }) {
 
 function resume(row, { reload }) {
   confirm(`Resume ${visible(row.name, 60)}`, {
-    body: h("p", null, `${count(row.waiting)} deliveries wait. The gateway attempts the due ones; `,
+    body: h("p", null, `${waiting(row)}. The gateway attempts the due ones; `,
       "with an open breaker, one of them first."),
     button: `Resume ${visible(row.name, 60)}`,
     run: async ({ reason }) => { await post(path(row, "resume"), undefined, { reason }); return "Resumed."; },
@@ -173,7 +175,8 @@ function detail(context) {
   return [h("h1", null, inline(row.name)), problem(error),
     facts(["State", [state(row.state), " ", why(row)]], ["Since", row.since ? time(row.since) : null],
       ["URL", inline(row.url, 300)], ["Format", inline(row.format)],
-      ["Breaker", row.breaker ? [state(row.breaker.state), ` ${count(row.breaker.failures)} failures in a row`] : null],
+      ["Breaker", row.breaker
+        ? [state(row.breaker.state), ` ${several(row.breaker.failures, "failure")} in a row`] : null],
       ["Waiting", h("a", { href: to("deliveries", null, { destination: row.name, state: "waiting" }) },
         count(row.waiting))],
       ["Held", row.held === undefined ? null : count(row.held)],

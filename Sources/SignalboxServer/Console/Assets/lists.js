@@ -1,7 +1,8 @@
 // Pages that are lists: vendors, media, categories, in-app messages, ledger, actions, rejections and captures.
 import { h } from "./h.js";
 import { call, get, session, whyNot } from "./api.js";
-import { block, bytes, count, dim, gatewayTime, hint, inline, link, time, timeText, visible } from "./text.js";
+import { block, bytes, count, dim, gatewayTime, hint, inline, link, several, time, timeText,
+  visible } from "./text.js";
 import { badge, copy, current, facts, filters, listFacts, none, problem, section, sendOne, state, table, to,
   windowFields } from "./ui.js";
 import { source } from "./preview.js";
@@ -57,7 +58,7 @@ const vendors = {
         table(`New keys of ${visible(row.name, 60)}`, [["Pointer", (item) => h("code", null, inline(item.pointer))],
           ["Type", (item) => inline(item.type)], ["First seen", (item) => time(item.firstSeen)],
           ["Count", (item) => count(item.count)]], row.newKeys, (item) => item.pointer),
-        row.folded ? hint(`${count(row.folded)} further keys are folded: at most 500 are listed.`)
+        row.folded ? hint(several(row.folded, "further key is", "further keys are"), " folded: at most 500 are listed.")
           : null))];
   },
 };

@@ -1,7 +1,7 @@
 // Live: what the gateway accepts and delivers, as it happens.
 import { h } from "./h.js";
 import { Refusal, call, get, session, stream } from "./api.js";
-import { bytes, count, dim, hint, inline, time, visible, zoneName } from "./text.js";
+import { bytes, count, dim, hint, inline, several, time, visible, zoneName } from "./text.js";
 import { badge, change, chart, counted, problem, sendOne, state, table, to } from "./ui.js";
 import { chips, editor, follow, readPattern } from "./pattern.js";
 
@@ -258,7 +258,7 @@ function evidence(row) {
   return [[row.evidence ?? []].flat().map((at) => [h("code", null, inline(at)), " "]),
     row.bytes ? dim(bytes(row.bytes)) : null,
     warnings.length ? h("span", { title: visible(warnings.join(", "), 500) }, " ",
-      badge(`${warnings.length} ${warnings.length === 1 ? "warning" : "warnings"}`, "warm")) : null];
+      badge(several(warnings.length, "warning"), "warm")) : null];
 }
 
 function status(context) {
@@ -270,7 +270,8 @@ function status(context) {
       ? `Paused; ${count(local.held.length)} waiting${local.missed ? `, ${count(local.missed)} lost` : ""}` : words),
       ` – the newest events, at most ${mostRows}${local.isCut ? "; older ones may match too" : ""}; `,
       `times in ${zoneName()}. `),
-    h("span", null, `Sampled: at most 20 frames a second; ${count(local.dropped ?? 0)} events and deliveries not shown. `),
+    h("span", null, "Sampled: at most 20 frames a second; ",
+      `${several(local.dropped ?? 0, "event or delivery", "events and deliveries")} not shown. `),
     h("button", { "data-pause": true, "aria-pressed": local.isPaused ? "true" : "false",
       onclick: () => togglePause(context) }, local.isPaused ? "Continue" : "Pause"));
 }

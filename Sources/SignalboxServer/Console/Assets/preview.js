@@ -1,6 +1,6 @@
 // Approximate pictures of a notification on iOS and Android. Texts are cut by lines, as the systems do.
 import { h } from "./h.js";
-import { hint, inline, visible } from "./text.js";
+import { hint, inline, several, visible } from "./text.js";
 import { route, to } from "./ui.js";
 
 const longest = 2048;
@@ -63,7 +63,7 @@ function frame(context, content, states, { os, form, shade, page }) {
 
 function hiddenParts(content, items) {
   const parts = [];
-  if (content.category?.actions?.length) parts.push(`${content.category.actions.length} buttons`);
+  if (content.category?.actions?.length) parts.push(several(content.category.actions.length, "button"));
   if (items.length) parts.push(`a carousel of ${items.length}`);
   return `Expanded only: ${parts.join(", ")}.`;
 }
@@ -89,7 +89,7 @@ function clamped(name, text, lines) {
   const measure = (node) => measureLater(node, value.length > longest);
   return [h("div", { class: `clamp ${name} lines${lines}`, mounted: measure, key: name },
     h("bdi", null, visible(value.slice(0, 2 * longest).replaceAll(/\s+/g, " "), longest))),
-    h("div", { class: "cut", key: `${name}cut` }, `${name} cut after ${lines} ${lines === 1 ? "line" : "lines"}`)];
+    h("div", { class: "cut", key: `${name}cut` }, `${name} cut after ${several(lines, "line")}`)];
 }
 
 // All boxes are measured before one of them is marked: each mark invalidates the layout of the page.

@@ -1,7 +1,7 @@
 // Routes: the graph of what flows where, a playground for patterns, and the config with its history.
 import { h } from "./h.js";
 import { call, get, optional, session, whyNot } from "./api.js";
-import { count, dim, hint, inline, loading, time, visible } from "./text.js";
+import { count, dim, hint, inline, loading, several, time, visible } from "./text.js";
 import { badge, change, copy, facts, problem, section, state, table, to } from "./ui.js";
 import { editor, follow, readPattern } from "./pattern.js";
 
@@ -96,7 +96,7 @@ function drawing(nodes, edges) {
     const { x, y } = place.get(node.id);
     const name = visible(node.name ?? node.id.split(":").slice(1).join(":"), 60);
     return h("g", { class: `node ${visible(node.kind ?? "", 20)}`, key: node.id },
-      h("title", null, `${name}: ${count(node.count)} events`),
+      h("title", null, `${name}: ${several(node.count, "event")}`),
       h("rect", { x, y, width: wide, height: high, rx: 6 }),
       h("text", { x: x + 8, y: y + 15 }, name.length > 20 ? `${name.slice(0, 19)}…` : name),
         h("text", { x: x + 8, y: y + 28, class: "small" }, count(node.count)));
@@ -104,7 +104,8 @@ function drawing(nodes, edges) {
   return h("div", { class: "scroll", role: "region",
     "aria-label": "Graph of sources, vendors, routes and destinations", tabindex: 0 },
     h("svg", { class: "graph", role: "img",
-      "aria-label": `${nodes.length} nodes and ${edges.length} edges; the table below has the same numbers`,
+      "aria-label": `${several(nodes.length, "node")} and ${several(edges.length, "edge")}; `
+        + "the table below has the same numbers",
       viewBox: `-4 -4 ${width + 8} ${height + 8}`, width, height }, lines, boxes));
 }
 
@@ -125,7 +126,8 @@ function playground(context) {
   return [editor({ text: local.text, use, label: "Pattern, tried on the last 1,000 accepted events",
     error: refusal(local.problem) }),
     result ? h("p", { role: "status" }, h("strong", null, `${count(result.matched)} of ${count(result.seen)}`),
-      ` events match${result.complete === false ? " (the search stopped early)" : ""}; `,
+      ` ${result.seen === 1 ? "event" : "events"} ${result.matched === 1 ? "matches" : "match"}`,
+      `${result.complete === false ? " (the search stopped early)" : ""}; `,
       `evaluated in ${count(result.ms)} ms.`) : null,
     read.value ? h("div", { class: "buttons" }, h("button",
       { onclick: () => copy(asRoute(read.value, known(context.data)),
@@ -192,8 +194,9 @@ function check(context, local) {
 }
 
 function verdict({ valid, errors, warnings, routes, destinations, sources }) {
-  return valid ? `Valid: ${count(routes)} routes, ${count(destinations)} destinations, ${count(sources)} sources.`
-    : `Not valid: ${count(errors)} errors, ${count(warnings)} warnings.`;
+  return valid
+    ? `Valid: ${several(routes, "route")}, ${several(destinations, "destination")}, ${several(sources, "source")}.`
+    : `Not valid: ${several(errors, "error")}, ${several(warnings, "warning")}.`;
 }
 
 /** The last configs with their changes. Secrets are not among them. */
@@ -202,13 +205,13 @@ export function history(list) {
   return [h("h3", null, "History"), list.length ? list.map((entry, at) => h("details", { key: `${entry.at}${at}` },
     h("summary", null, time(entry.at), " ", state(entry.result), " ",
       h("code", null, visible(entry.digest ?? "", 12)),
-      ` ${count((entry.changes ?? []).length + (entry.more ?? 0))} changes`),
+      ` ${several((entry.changes ?? []).length + (entry.more ?? 0), "change")}`),
     (entry.problems ?? []).length ? h("ul", null,
       entry.problems.map((text, number) => h("li", { key: number }, inline(text, 500)))) : null,
     table("Changes", [["Member", (row) => h("code", null, inline(row.pointer))],
       ["Change", (row) => badge(row.change)], ["From", (row) => json(row.from)], ["To", (row) => json(row.to)]],
       entry.changes ?? [], (row) => row.pointer, "No member changed."),
-    entry.more ? hint(`${count(entry.more)} more changes are not listed.`) : null))
+    entry.more ? hint(`${several(entry.more, "more change is", "more changes are")} not listed.`) : null))
       : h("p", { class: "empty" }, "No config was loaded yet.")];
 }
 

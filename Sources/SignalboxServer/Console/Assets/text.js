@@ -19,7 +19,7 @@ export function prefer(change) {
 // C0, C1, invisible and direction characters, tags, and halves of surrogate pairs. Joiners stay: scripts need them.
 const odd = new RegExp(
   "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u115f\\u1160\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e"
-  + "\\u2060-\\u206f\\u3164\\ufeff\\ufff9-\\ufffb]|\\udb40[\\udc00-\\udc7f]"
+  + "\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb]|\\udb40[\\udc00-\\udc7f]"
   + "|[\\ud800-\\udbff](?![\\udc00-\\udfff])|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]", "g");
 const longest = 2048;
 
@@ -77,7 +77,7 @@ export function block(value, most = longest) {
   const text = String(value ?? "");
   const cut = clip(text, most);
   return h("bdi", { class: "block" }, parts(cut, true),
-    cut.length < text.length ? dim(` … ${count(text.length - cut.length)} more characters`)
+    cut.length < text.length ? dim(` … ${several(text.length - cut.length, "more character")}`)
       : null);
 }
 
@@ -95,6 +95,9 @@ export function count(number) {
   const [whole, decimals] = String(Math.round(number * 1000) / 1000).split(".");
   return whole.replaceAll(/\B(?=(\d{3})+$)/g, ",") + (decimals ? `.${decimals}` : "");
 }
+
+/** A number with its noun, such as "1 route" and "2 routes". */
+export const several = (number, noun, nouns = `${noun}s`) => `${count(number)} ${number === 1 ? noun : nouns}`;
 
 /** A number of bytes. */
 export function bytes(number) {

@@ -1,7 +1,7 @@
 // Parts that several pages have: problems, tables, filters, dialogs, charts, and the route in the URL.
 import { h, render } from "./h.js";
 import { Refusal, whyNot } from "./api.js";
-import { block, count, dim, inline, prefs, time, timeText, visible, zoneName } from "./text.js";
+import { block, count, dim, inline, prefs, several, time, timeText, visible, zoneName } from "./text.js";
 
 // MARK: The URL is the whole state
 
@@ -131,10 +131,9 @@ export function listFacts({ context, data, shown, order, sampling, isTimeless })
   const until = params.until ? timeText(params.until) : "now";
   const part = params.cursor || data.next ? " on this page" : "";
   const range = isTimeless && !params.since && !params.until ? "" : ` from ${since} until ${until}`;
-  const noun = shown === 1 ? "entry" : "entries";
   return h("div", { class: "listfacts", role: "status" },
     h("span", null, context.isFormer ? "Loading …; the entries below are from the previous filter or page. "
-      : [`${count(shown)} ${noun}${part}${range}; ${order ?? "newest first"}; `,
+      : [`${several(shown, "entry", "entries")}${part}${range}; ${order ?? "newest first"}; `,
         `times in ${zoneName()}; ${sampling ?? "every entry counts, none is sampled"}.`]),
     data.complete === false && !context.isFormer
       ? h("strong", { class: "stopped" },
