@@ -58,7 +58,7 @@ extension PushNotification {
             adding: [
                 .members(extra, of: "extra") { Braze.isOwnInExtra($0, readsPicture: readsPicture && !isFlat) },
                 .member("uri", untapped, of: "braze"),
-            ], isConsumed: { slots.isConsumed($0) })
+            ], isConsumed: { slots.isConsumed($0) || isFlat && readsPicture && $0.equals("appboy_image_url") })
     }
 
     /// The SDK shows a push only if it has both a title and a text; otherwise the platform's own keys count. It shows
