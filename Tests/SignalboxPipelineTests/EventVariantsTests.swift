@@ -52,6 +52,30 @@ import Testing
         #expect(text(event.variants[0]).contains(#""email":"\#(Self.tokens.name(of: Array("a@b.c".utf8)))""#))
     }
 
+    /// Twenty copies of an event of 4 MB; those beyond 64 MiB are replaced by a warning, and hide everything.
+    @Test func boundsTheVariantsOfOneEvent() throws {
+        let routes = (0..<20).map {
+            #"{"name":"r\#($0)","match":{},"to":["d\#($0)"],"redact":["/data/custom/email","/data/custom/k\#($0)"]}"#
+        }
+        let destinations = (0..<20).map { #""d\#($0)":{"builtin":"inbox"}"# }
+        let config =
+            #"{"destinations":{\#(destinations.joined(separator: ","))},"routes":[\#(routes.joined(separator: ","))]}"#
+        let table = try RoutedConfig(Array(config.utf8)).routes
+        let filling = String(repeating: "x", count: 4_000_000)
+        let pipeline = TestPipeline()
+        let event = try ParserPool.events.withParser {
+            try table.route(
+                pipeline.event(#"{"aps":{"alert":"Hi"},"email":"a@b.c","text":"\#(filling)"}"#), with: $0,
+                variants: EventVariants(tokens: Self.tokens)
+            ).get()
+        }
+        #expect(event.deliveries.map(\.variant) == (0..<20).map { $0 })
+        let whole = event.variants.count { $0.count > 4_000_000 }
+        #expect(whole == VariantAllowance.bytes / event.variants[0].count + 1)
+        #expect(event.variants[whole...].allSatisfy { text($0).contains("route.transform-failed") })
+        #expect(event.variants.allSatisfy { !text($0).contains("a@b.c") })
+    }
+
     @Test func makesNoVariantWithoutAMatch() throws {
         let event = try routed(#"{"name":"r","match":{},"to":["a"],"redact":["/data/custom/phone"]}"#)
         #expect(event.deliveries.map(\.variant) == [nil] && event.variants.isEmpty)

@@ -19,7 +19,8 @@ import Testing
             return (JSONText(try #require(fixture["event"])).bytes, options.joined(separator: ", "))
         }
         let variant = try #require(try Self.route(options).variant)
-        let made = try variant.applied(to: event, with: JSONParser()) {
+        var allowance = VariantAllowance()
+        let made = try variant.applied(to: event, within: &allowance, with: JSONParser()) {
             "hash of " + String(decoding: $0, as: UTF8.self)
         }
         let differences = try JSONDifference.lines(
@@ -33,9 +34,10 @@ import Testing
         let variant = try #require(try Self.route(#""redact": {"/data/list/*": "mask"}"#).variant)
         let texts = [0, 1, 15, 16, 63, 64, 5000].map { "\"" + String(repeating: "x", count: $0) + "\"" }
         let event = Array("{\"data\":{\"list\":[\(texts.joined(separator: ","))]}}".utf8)
-        let once = try #require(try variant.applied(to: event, with: JSONParser()) { _ in "" })
+        var allowance = VariantAllowance()
+        let once = try #require(try variant.applied(to: event, within: &allowance, with: JSONParser()) { _ in "" })
         #expect(once != event)
-        #expect(try variant.applied(to: once, with: JSONParser()) { _ in "" } == once)
+        #expect(try variant.applied(to: once, within: &allowance, with: JSONParser()) { _ in "" } == once)
     }
 
     /// A failed transformation may not show data that it should have hidden.
@@ -50,12 +52,34 @@ import Testing
             try withExtendedLifetime(parser) { try table.decide(try parser.parse(event)) }.targets.first)
         #expect(target.destination == crm)
         let writer = EventVariantWriter { _ in "" }
-        let made = try #require(writer.variant(of: event, for: target, with: JSONParser()))
+        var allowance = VariantAllowance()
+        let made = try #require(writer.variant(of: event, for: target, within: &allowance, with: JSONParser()))
         #expect(
             String(decoding: made, as: UTF8.self)
                 == #"{"id":"1","data":{"warnings":[{"code":"route.transform-failed","path":"","message":"The route's transformation failed: the template output is not valid JSON (line 1, column 7)."}]}}"#
         )
         #expect(writer.counts.all["r"] == .init(matched: 0, failed: 1))
+    }
+
+    /// The templates of one event share the work; one that exceeds the rest of it fails, and so do all after it.
+    @Test func templatesBeyondTheAllowanceFail() throws {
+        let route = try Self.route(##""transform": {"template": "{\"l\": [{{#data.l}}1,{{/data.l}}0]}"}"##)
+        let event = Array(#"{"id":"1","data":{"l":[1,2,3,4,5,6,7,8]}}"#.utf8)
+        let parser = JSONParser()
+        let target = try withExtendedLifetime(parser) {
+            try #require(try RouteTable(routes: [route]).decide(try parser.parse(event)).targets.first)
+        }
+        let writer = EventVariantWriter { _ in "" }
+        var allowance = VariantAllowance(work: 800)
+        let made = try (0..<4).map { _ in
+            let bytes = try #require(writer.variant(of: event, for: target, within: &allowance, with: JSONParser()))
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        #expect(made[0] == #"{"id":"1","data":{"l":[1,1,1,1,1,1,1,1,0]}}"#)
+        #expect(allowance.isExhausted)
+        let failure = "The route's transformation failed: the forms of this event for all routes take more than 64 MiB"
+        #expect(made[3].contains(failure))
+        #expect(Set(made).count == 2, "Each variant is whole, or only the warning.")
     }
 
     @Test func eventThatAwaitsItsMediaIsRedactedAtOnceAndTransformedLater() throws {
@@ -67,9 +91,12 @@ import Testing
             try #require(try RouteTable(routes: [route]).decide(try parser.parse(event)).targets.first)
         }
         let writer = EventVariantWriter { _ in "" }
-        let redacted = try #require(writer.variant(of: event, for: target, awaitsMedia: true, with: JSONParser()))
+        var allowance = VariantAllowance()
+        let redacted = try #require(
+            writer.variant(of: event, for: target, awaitsMedia: true, within: &allowance, with: JSONParser()))
         #expect(String(decoding: redacted, as: UTF8.self) == #"{"id":"1","data":{"n":7}}"#)
-        let whole = try #require(try target.variant?.transformed(redacted, with: JSONParser()))
+        let whole = try #require(
+            try target.variant?.transformed(redacted, within: &allowance, with: JSONParser()))
         #expect(String(decoding: whole, as: UTF8.self) == #"{"id":"1","data":{"n":7}}"#)
     }
 

@@ -19,10 +19,14 @@ package struct EventVariants: Sendable {
     }
 
     /// Redacts and transforms an event for a target; nil if the target has neither. Borrows a parser for the call, so
-    /// it may be called while another parser holds the event.
-    fileprivate func variant(of event: [UInt8], for target: RouteTable.Target, awaitsMedia: Bool) -> [UInt8]? {
+    /// it may be called while another parser holds the event. `allowance`: see ``EventVariantWriter``.
+    fileprivate func variant(
+        of event: [UInt8], for target: RouteTable.Target, awaitsMedia: Bool, within allowance: inout VariantAllowance
+    ) -> [UInt8]? {
         guard target.variant != nil else { return nil }
-        return parsers.withParser { writer.variant(of: event, for: target, awaitsMedia: awaitsMedia, with: $0) }
+        return parsers.withParser {
+            writer.variant(of: event, for: target, awaitsMedia: awaitsMedia, within: &allowance, with: $0)
+        }
     }
 
     /// Counts committed events and their routes. `duplicates`: positions of events that repeat an earlier one and were
@@ -56,6 +60,7 @@ struct VariantList {
     private let body: JSONValue
     private let maker: EventVariants
     private var known: [Form: Int?] = [:]
+    private var allowance = VariantAllowance()
     /// Bodies of the variants.
     private(set) var variants: [[UInt8]] = []
 
@@ -95,8 +100,9 @@ struct VariantList {
         var bytes = event.body
         if !form.hasMedia { bytes = body.eventWithoutMedia }
         if form.hasPayload, let shown = event.shown { bytes = shown.asMember(ofEvent: bytes) }
-        let variant = maker.variant(of: bytes, for: target, awaitsMedia: form.awaitsMedia)
+        let variant = maker.variant(of: bytes, for: target, awaitsMedia: form.awaitsMedia, within: &allowance)
         guard form.hasPayload || !form.hasMedia || variant != nil else { return nil }
+        allowance.take(bytes: (variant ?? bytes).count)
         variants.append(variant ?? bytes)
         return variants.count - 1
     }

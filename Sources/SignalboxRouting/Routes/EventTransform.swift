@@ -11,15 +11,17 @@ package enum EventTransform: Sendable, Equatable {
 
     /// The event with new data, and without `dataschema`, which no longer describes them. `parser`: parses the output
     /// of a template. The envelope keeps its other members and their order. A `map` never fails; pointers without a
-    /// value leave their member out. Throws ``RenderingFailure/tooLarge`` and ``RenderingFailure/notJSON(_:)``.
-    package func applied(to event: JSONValue, with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
+    /// value leave their member out. `allowance`: counts the work of a template. Throws the failures of the template.
+    package func applied(
+        to event: JSONValue, within allowance: inout VariantAllowance, with parser: JSONParser
+    ) throws(RenderingFailure) -> [UInt8] {
         var json = JSONWriter(reservingCapacity: 2048)
         json.beginEvent(like: event)
         json.key("data")
         switch self {
         case .map(let fields): json.object(fields, from: event)
         case .template(let template):
-            let output = try template.render(event, with: parser)
+            let output = try template.render(event, within: &allowance, with: parser)
             // Rewritten, because an event is on one line and the template's output may not be.
             json.value(try parser.parse(output) { RenderingFailure($0, in: output) })
         }

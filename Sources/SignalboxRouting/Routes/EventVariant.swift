@@ -15,20 +15,24 @@ package struct EventVariant: Sendable, Equatable {
     }
 
     /// The event as the destinations receive it; nil if it is unchanged. `awaitsMedia`: leaves the transformation for
-    /// later, when the event has its media. `hash`: returns the name that replaces a value. Resets the parser. Throws
-    /// ``RenderingFailure/unreadable`` for an event beyond the parser's limits, and the failures of the template.
+    /// later, when the event has its media. `allowance`: counts the work of the template. `hash`: returns the name that
+    /// replaces a value. Resets the parser. Throws ``RenderingFailure/unreadable`` for an event beyond the parser's
+    /// limits, and the failures of the template.
     package func applied(
-        to event: [UInt8], awaitsMedia: Bool = false, with parser: JSONParser, hash: (_ value: [UInt8]) -> String
+        to event: [UInt8], awaitsMedia: Bool = false, within allowance: inout VariantAllowance,
+        with parser: JSONParser, hash: (_ value: [UInt8]) -> String
     ) throws(RenderingFailure) -> [UInt8]? {
         let redacted = try redaction?.redacted(parser.parse(event: event), hash: hash)
         if awaitsMedia { return redacted }
-        return try transformed(redacted ?? event, with: parser) ?? redacted
+        return try transformed(redacted ?? event, within: &allowance, with: parser) ?? redacted
     }
 
     /// Only the transformation, of an event that is redacted and has its media; nil if there is none. `parser` is
-    /// reset. Throws the same failures as ``applied(to:awaitsMedia:with:hash:)``.
-    package func transformed(_ event: [UInt8], with parser: JSONParser) throws(RenderingFailure) -> [UInt8]? {
-        try transform?.applied(to: parser.parse(event: event), with: parser)
+    /// reset. Throws the same failures as ``applied(to:awaitsMedia:within:with:hash:)``.
+    package func transformed(
+        _ event: [UInt8], within allowance: inout VariantAllowance, with parser: JSONParser
+    ) throws(RenderingFailure) -> [UInt8]? {
+        try transform?.applied(to: parser.parse(event: event), within: &allowance, with: parser)
     }
 }
 
@@ -50,14 +54,18 @@ package struct EventVariantWriter: Sendable {
     }
 
     /// The event as a target receives it; nil if it is unchanged. `awaitsMedia`: leaves the transformation for later,
-    /// when the event has its media. `parser` is reset. Never throws: after a failure it returns an event with a
-    /// warning, which the target receives instead.
+    /// when the event has its media. `allowance`: the rest for the variants of the event. The work of this one counts
+    /// in it; the caller counts the bytes. `parser` is reset. Never throws: after a failure, and beyond the allowance,
+    /// it returns an event with a warning, which the target receives instead.
     package func variant(
-        of event: [UInt8], for target: RouteTable.Target, awaitsMedia: Bool = false, with parser: JSONParser
+        of event: [UInt8], for target: RouteTable.Target, awaitsMedia: Bool = false,
+        within allowance: inout VariantAllowance, with parser: JSONParser
     ) -> [UInt8]? {
         guard let variant = target.variant else { return nil }
         do throws(RenderingFailure) {
-            return try variant.applied(to: event, awaitsMedia: awaitsMedia, with: parser, hash: hash)
+            guard !allowance.isExhausted else { throw .exhausted }
+            return try variant.applied(
+                to: event, awaitsMedia: awaitsMedia, within: &allowance, with: parser, hash: hash)
         } catch {
             return failed(event, route: target.route, error, with: parser)
         }
@@ -70,8 +78,11 @@ package struct EventVariantWriter: Sendable {
         _ event: [UInt8], by route: String, of routes: RouteTable, with parser: JSONParser
     ) -> [UInt8] {
         let variant = routes.routes.first { $0.name == route }?.variant
+        var allowance = VariantAllowance()
         do throws(RenderingFailure) {
-            guard let bytes = try variant?.transformed(event, with: parser) else { throw .unknownRoute }
+            guard let bytes = try variant?.transformed(event, within: &allowance, with: parser) else {
+                throw .unknownRoute
+            }
             return bytes
         } catch {
             return failed(event, route: route, error, with: parser)
@@ -107,6 +118,8 @@ package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertib
     case unknownRoute
     /// The output exceeds ``EventTemplate/outputLimit``, or rendering takes too much work.
     case tooLarge
+    /// The variants of the event exceed the ``VariantAllowance``.
+    case exhausted
     /// The output of a JSON template is not JSON; from this position on, if known.
     case notJSON(TextPosition?)
 
@@ -122,6 +135,7 @@ package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertib
         case .unreadable: "the event is too large"
         case .unknownRoute: "the config no longer has this transformation"
         case .tooLarge: "the template makes more than \(EventTemplate.outputLimit / 1024 / 1024) MiB"
+        case .exhausted: "the forms of this event for all routes take more than \(VariantAllowance.words)"
         case .notJSON(let position): "the template output is not valid JSON" + Self.words(position)
         }
     }

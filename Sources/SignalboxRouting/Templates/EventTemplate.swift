@@ -20,6 +20,8 @@ package struct EventTemplate: Sendable, Equatable {
 
     /// Largest output, in bytes.
     package static let outputLimit = 4 * 1024 * 1024
+    /// The most work of one rendering, in units of ``TemplateBudget``.
+    static let workLimit = 2 * outputLimit
 
     /// An event with all members that an event can have, and one with the required members only.
     package static let samples = [sb_whole_json(), sb_least_json()].map { Array(String(cString: $0).utf8) }
@@ -52,16 +54,21 @@ package struct EventTemplate: Sendable, Equatable {
     /// parser. Deterministic: equal events make equal bytes. Safe to call from any number of tasks, each with a
     /// parser of its own.
     package func render(_ event: [UInt8], with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
-        try render(parser.parse(event: event), with: parser)
+        var allowance = VariantAllowance()
+        return try render(parser.parse(event: event), within: &allowance, with: parser)
     }
 
     /// The message for a parsed event, which must belong to `parser`. A JSON output is parsed without a reset of the
-    /// parser, so the event's values stay valid.
-    func render(_ event: JSONValue, with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
-        let budget = TemplateBudget(2 * Self.outputLimit, element: body.utf8.count + 1)
+    /// parser, so the event's values stay valid. `allowance`: counts the work.
+    func render(
+        _ event: JSONValue, within allowance: inout VariantAllowance, with parser: JSONParser
+    ) throws(RenderingFailure) -> [UInt8] {
+        let isLast = allowance.work < Self.workLimit
+        let budget = TemplateBudget(min(Self.workLimit, allowance.work), element: body.utf8.count + 1)
         let text = template.render(TemplateValue(value: event, budget: budget))
         let output = Array(text.utf8)
-        guard !budget.isSpent, output.count <= Self.outputLimit else { throw .tooLarge }
+        allowance.take(work: budget.spent)
+        guard !budget.isSpent, output.count <= Self.outputLimit else { throw isLast ? .exhausted : .tooLarge }
         guard escaping == .json else { return output }
         _ = try parser.parse(output) { RenderingFailure($0, in: output) }
         return output

@@ -7,22 +7,22 @@ import SignalboxJSON
 ///
 /// A class because all values of a rendering share it. It is not thread-safe; a rendering runs on one thread.
 final class TemplateBudget {
-    /// Negative once more has been spent than there was.
-    private var left: Int
+    private let amount: Int
+    /// May exceed the amount.
+    private(set) var spent = 0
     /// The cost of an element of a list: all of the template may be written for each.
     let element: Int
 
     /// `amount`: bytes of output and visited members. `element`: cost of one element of a list.
     init(_ amount: Int, element: Int) {
-        left = amount
-        self.element = element
+        (self.amount, self.element) = (amount, element)
     }
 
     /// True if output is incomplete: the rendering failed.
-    var isSpent: Bool { left <= 0 }
+    var isSpent: Bool { spent >= amount }
 
     /// May exceed the budget; callers check ``isSpent``.
-    func spend(_ amount: Int) { left -= amount }
+    func spend(_ cost: Int) { spent += cost }
 }
 
 /// A value of an event as Mustache sees it, read in place; each lookup spends from the budget. Numbers are not
