@@ -9,8 +9,9 @@ import Synchronization
 /// that sends the same token with each push costs one verification.
 /// Source: developer.apple.com, "Establishing a token-based connection to APNs"
 ///
-/// Like Apple, accepts what widely used senders make of a JWT: a signature in DER (pushy, apnotic), parts in the
-/// standard alphabet of Base64 with padding (a2, apns-http2), and ES512 with the key of ES256 (pushok).
+/// Also accepts what widely used senders make of a JWT: a signature in DER (pushy, apnotic), parts in the standard
+/// alphabet of Base64 with padding (a2, apns-http2), and ES512 with the key of ES256 (pushok). That Apple accepts these
+/// follows from their use; its documentation does not say so.
 ///
 /// A class because all requests of a config share the memory.
 final class APNsTokens: Sendable {
