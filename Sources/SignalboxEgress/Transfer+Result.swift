@@ -20,8 +20,9 @@ extension Transfer {
             let error = TransportError.interrupted("TLS ended without close_notify, so the reply may be incomplete")
             return result(.failure(error), Self.remoteAddress(of: handle))
         }
-        // The proxy of an http request answers instead of the server (RFC 9110, 15.5.8).
-        if status == 407, request.transport.proxy != .none {
+        // The proxy of an http request answers instead of the server (RFC 9110, 15.5.8). It cannot answer in the tunnel
+        // of an https request.
+        if status == 407, request.transport.proxy != .none, OutboundURL(request.url)?.scheme == "http" {
             return result(.failure(.refused("the proxy answered 407")), Self.remoteAddress(of: handle))
         }
         let further = (200..<300).contains(status) ? [] : request.failureHeaders

@@ -72,6 +72,27 @@ import Testing
         }
     }
 
+    /// In a tunnel, the answer is the server's, which a proxy cannot change.
+    @Test func aServerBehindATunnelMayAnswerAsAProxyDoes() async throws {
+        try await withTemporaryDirectory { directory in
+            let files = try await TestCertificates(in: directory)
+            let reply = ["--reply", #"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"#]
+            let server = ["canned", "--certificate", files.path("good.pem"), "--key", files.path("server.key")] + reply
+            try await Peer.run(server) { server in
+                try await Peer.run(["proxy"]) { proxy in
+                    let http = OutboundHTTP(policy: try loopback())
+                    defer { http.stop() }
+                    let transport = TransportOptions(
+                        tls: .init(authorities: files.path("ca.pem")),
+                        proxy: .address("http://127.0.0.1:\(proxy.port)"))
+                    let url = "https://localhost:\(server.port)/hook"
+                    let result = await http.attempt(OutboundRequest(url: url, transport: transport))
+                    #expect(try result.answer.get().status == 407)
+                }
+            }
+        }
+    }
+
     @Test func hangingProxyIsATimeoutBeforeTheRequest() async throws {
         try await Peer.run(["mute"]) { proxy in
             let http = OutboundHTTP(policy: try loopback())
