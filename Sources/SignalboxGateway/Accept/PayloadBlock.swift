@@ -20,18 +20,21 @@ package struct PayloadBlock: Sendable {
 
     /// Reads the payloads from the offset `first` on. `each` receives an event or a rejection, in the order of the
     /// input; false stops. One invalid payload does not affect the others. `parser`: from ``Normalizer/makeParser()``,
-    /// not shared during the call. `slice`: ends the call after the first event that takes it beyond this time. Returns
-    /// the offset at which the next call continues; nil after the last payload, and if `each` stopped.
+    /// not shared during the call. `slice`: ends the call after the first event that takes it beyond this time, counted
+    /// from the first payload. Returns the offset at which the next call continues; nil after the last payload, and if
+    /// `each` stopped.
     @discardableResult
     package func read(
         from first: Int = 0, by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
         upTo slice: Duration? = nil, _ each: (consuming Result<Event, Rejection>) -> Bool
     ) -> Int? {
         let envelope = normalizer.envelope(of: reception)
-        let end = slice.map { ContinuousClock.now + $0 }
+        var end: ContinuousClock.Instant?
         var json = JSONWriter()
         var next: Int?
         forEachText(from: first) { text, place throws(Rejection) in
+            // Not earlier: a line with several payloads is cut again in each call, which could take the whole slice.
+            if end == nil { end = slice.map { ContinuousClock.now + $0 } }
             let payload = RecordedPayload(text: text, place: place)
             let event = try normalizer.event(payload, in: envelope, with: parser, by: &json)
             guard each(.success(event)) else { return false }
