@@ -50,7 +50,8 @@ import Testing
 
     /// The server confirms a commit whose wait for a standby was canceled, although only the primary has it.
     @Test func aCommitThatNoLongerWaitsForItsStandbyIsNotConfirmed() async throws {
-        let server = try await PostgresServer.start(settings: ["synchronous_standby_names=standby"])
+        let server = try await PostgresServer.start(
+            settings: ["synchronous_standby_names=standby", "client_min_messages=error"])
         let target = PostgresTarget(url: server.url)
         let (writer, operation) = (try PostgresConnection(target), try PostgresConnection(target))
         let write = Task {

@@ -107,6 +107,8 @@ package struct PostgresTarget: Sendable {
                 "statement_timeout=10000", "lock_timeout=2000", "idle_in_transaction_session_timeout=5000",
                 // 202 means durable, even if the default of the server is another.
                 "synchronous_commit=on",
+                // The only sign of a commit that no longer waits for its standby.
+                "client_min_messages=warning",
                 // Statements read few rows; to compile one takes longer than to run it.
                 "jit=off",
                 // No other limit applies to a transaction whose statements arrived in part: the server must notice
