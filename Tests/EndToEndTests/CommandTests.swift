@@ -73,13 +73,14 @@ import Testing
             try files.createSymbolicLink(atPath: directory + "/loop/token.key", withDestinationPath: "token.key")
             try Data([7]).write(to: URL(fileURLWithPath: directory + "/short/token.key"))
             try Data(#"{ "routes": [] }"#.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
-            for (name, reason) in [("loop", "Too many levels of symbolic links"), ("short", "it is not whole")] {
+            let reasons = ["loop": "Too many levels of symbolic links", "short": "it does not have 32 bytes"]
+            for (name, reason) in reasons {
                 let result = try await binary.run(
                     command + ["--data-dir", name], input: Data(#"{"aps":{"alert":"x"}}"#.utf8), in: directory)
                 #expect(result.status == 0 && !result.output.isEmpty, "\(result.errors)")
-                let warning = "signalbox: The gateway's key \(name)/token.key cannot be read, so hashes of device "
+                let warning = "signalbox: Cannot use the gateway's key \(name)/token.key: \(reason). "
                 #expect(
-                    result.errors.contains(warning + "tokens differ from the gateway's. \(reason).\n"),
+                    result.errors.contains(warning + "Hashes of device tokens differ from the gateway's.\n"),
                     "\(result.errors)")
             }
         }
