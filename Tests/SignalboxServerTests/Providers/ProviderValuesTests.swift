@@ -85,7 +85,7 @@ struct ProviderValuesTests {
         var meter = FrameMeter(preface: 0)
         let reset = frame(3, payload: 4)
         let accepted = (0..<20_000).map { _ in
-            meter.answered()
+            meter.answeredWithoutBody()
             return meter.receive(reset, at: start)
         }
         #expect(!accepted.contains(false))

@@ -9,8 +9,8 @@ struct FrameMeter {
         var windowUpdates = 1000
         /// Frames of unknown types.
         var unknown = 1000
-        /// RST_STREAM frames in ``period``, and one for each response. A client whose timeout ends a thousand requests
-        /// at once stays connected, and so does libcurl 7.88, which resets each stream after a response without a body.
+        /// RST_STREAM frames in ``period``, and one more for each response without a body: libcurl 7.88 resets each
+        /// stream after such a response. A client whose timeout ends a thousand requests at once stays connected.
         var resets = 2000
         /// PING, SETTINGS and PRIORITY frames in ``period``.
         var controls = 200
@@ -69,8 +69,8 @@ struct FrameMeter {
         return true
     }
 
-    /// A request received its response.
-    mutating func answered() { resets.permit() }
+    /// A request received a response without a body.
+    mutating func answeredWithoutBody() { resets.permit() }
 
     /// Whether the last frame that began is DATA. Its bytes have the deadline of their body.
     private var isData = false

@@ -38,8 +38,8 @@ final class FrameTap: ChannelDuplexHandler {
     /// Whether the client owes the end of a frame or header block; see ``FrameMeter/isIncomplete``.
     var isIncomplete: Bool { incompleteSince != nil }
 
-    /// The library receives the response to a request; see ``FrameMeter/Allowance/resets``.
-    func answered() { meter.answered() }
+    /// The library receives a response without a body; see ``FrameMeter/Allowance/resets``.
+    func answeredWithoutBody() { meter.answeredWithoutBody() }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 

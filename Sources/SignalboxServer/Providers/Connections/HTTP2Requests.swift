@@ -222,9 +222,9 @@ final class HTTP2Requests: ChannelDuplexHandler, NIOHTTP2FrameDelegate {
         stream.phase = .answered(now)
         let headers: HPACKHeaders = reply.status == 200 ? Self.success : [":status": String(reply.status)]
         tap.add(reply.headers, to: UInt32(Int(id)))
-        tap.answered()
         if reply.after == .cut { return cut(id, headers, reply.body) }
         let hasBody = !reply.body.isEmpty && !stream.isHead
+        if !hasBody { tap.answeredWithoutBody() }
         write(.headers(.init(headers: headers, endStream: !hasBody)), on: id)
         if hasBody {
             write(.data(.init(data: .byteBuffer(ByteBuffer(bytes: reply.body)), endStream: true)), on: id)
