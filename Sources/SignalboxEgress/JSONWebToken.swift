@@ -29,40 +29,28 @@ package struct JSONWebToken: Sendable, Equatable {
         guard text.count <= Self.largest else { return nil }
         let text = Array(text)
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        func decode(_ part: ArraySlice<UInt8>) -> [UInt8]? {
-            base64URL(encoding == .anyBase64 ? asBase64URL(part) : part)
-        }
-        guard parts.count == 3, let header = decode(parts[0]), let claims = decode(parts[1]),
-            let signature = decode(parts[2])
+        guard parts.count == 3, let header = encoding.decode(parts[0]), let claims = encoding.decode(parts[1]),
+            let signature = encoding.decode(parts[2])
         else { return nil }
         (self.header, self.claims, self.signature) = (header, claims, signature)
         signedBytes = Array(text[..<parts[1].endIndex])
     }
 }
 
-/// Base64 in either alphabet as base64url without padding. Padding that is malformed stays.
-private func asBase64URL(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    let padding = text.count % 4 == 0 ? text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count : 0
-    return ArraySlice(
-        text.dropLast(padding).map { character in
-            switch character {
-            case UInt8(ascii: "+"): UInt8(ascii: "-")
-            case UInt8(ascii: "/"): UInt8(ascii: "_")
-            default: character
+extension JSONWebToken.Encoding {
+    /// The bytes of a part; nil if it has another encoding. Ignores the unused bits of the last character.
+    fileprivate func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        guard self == .anyBase64 || !text.contains(where: "+/=".utf8.contains) else { return nil }
+        // Foundation reads the standard alphabet with padding only (RFC 4648, 4 and 5).
+        let letters = text.map { letter in
+            switch letter {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: letter
             }
-        })
-}
-
-/// Decodes base64url without padding (RFC 4648, 5). Nil for other text. Ignores the unused bits of the last character.
-private func base64URL(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-    guard !text.contains(where: "+/=".utf8.contains) else { return nil }
-    let letters = text.map { letter in
-        switch letter {
-        case UInt8(ascii: "-"): UInt8(ascii: "+")
-        case UInt8(ascii: "_"): UInt8(ascii: "/")
-        default: letter
         }
+        let isPadded = text.last == UInt8(ascii: "=")
+        let padding = repeatElement(UInt8(ascii: "="), count: isPadded ? 0 : (4 - text.count % 4) % 4)
+        return Data(base64Encoded: Data(letters + padding)).map { Array($0) }
     }
-    let padding = repeatElement(UInt8(ascii: "="), count: (4 - text.count % 4) % 4)
-    return Data(base64Encoded: Data(letters + padding)).map { Array($0) }
 }

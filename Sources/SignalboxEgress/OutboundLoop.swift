@@ -143,8 +143,8 @@ final class OutboundLoop: @unchecked Sendable {
     private func tryNextAddresses() {
         guard nextTry <= .now else { return }
         nextTry = .now + .seconds(1)
-        let connecting = running.values.filter(\.transfer.isConnecting).map(\.connections)
-        for connections in [groups.common] + groups.all where connecting.contains(where: { $0 === connections }) {
+        let connecting = Set(running.values.filter(\.transfer.isConnecting).map { ObjectIdentifier($0.connections) })
+        for connections in [groups.common] + groups.all where connecting.contains(ObjectIdentifier(connections)) {
             connections.performAll()
         }
     }
