@@ -41,16 +41,18 @@ extension JSONWebToken.Encoding {
     /// The bytes of a part; nil if it has another encoding. Ignores the unused bits of the last character.
     fileprivate func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         guard self == .anyBase64 || !text.contains(where: "+/=".utf8.contains) else { return nil }
+        // Foundation also takes padding that follows a whole group, or replaces one.
+        let count = text.lastIndex { $0 != UInt8(ascii: "=") }.map { $0 - text.startIndex + 1 } ?? 0
+        guard count == text.count || (text.count % 4 == 0 && text.count - count <= 2) else { return nil }
         // Foundation reads the standard alphabet with padding only (RFC 4648, 4 and 5).
-        let letters = text.map { letter in
+        let letters = text.prefix(count).map { letter in
             switch letter {
             case UInt8(ascii: "-"): UInt8(ascii: "+")
             case UInt8(ascii: "_"): UInt8(ascii: "/")
             default: letter
             }
         }
-        let isPadded = text.last == UInt8(ascii: "=")
-        let padding = repeatElement(UInt8(ascii: "="), count: isPadded ? 0 : (4 - text.count % 4) % 4)
+        let padding = repeatElement(UInt8(ascii: "="), count: (4 - count % 4) % 4)
         return Data(base64Encoded: Data(letters + padding)).map { Array($0) }
     }
 }
