@@ -206,6 +206,8 @@ import Testing
         (["events", "list", "--since", "1h", "--until", "2h"], "so they select nothing."),
         (["events", "list", "--kind", "slient"], "Unknown kind \"slient\". Did you mean \"silent\"?"),
         (["deliveries", "list", "--error", "timeout-rply"], "Did you mean \"timeout-reply\"?"),
+        (["deliveries", "retry", "--state", "delivered"], "only dead and waiting deliveries can be requeued."),
+        (["deliveries", "retry", "1", "--state", "expired", "--dry-run"], "Invalid --state expired: only dead and"),
         (["tail", "--types", "foo"], "Invalid --types foo: write some of event,"),
         (["schema", "notifcation"], "Unknown schema \"notifcation\". Did you mean \"notification\"?"),
         (["help", "sned"], "Unknown command \"sned\". Did you mean \"send\"?"),

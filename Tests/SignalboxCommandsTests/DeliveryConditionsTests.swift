@@ -29,6 +29,19 @@ struct DeliveryConditionsTests {
         #expect(conditions.isSelective)
     }
 
+    @Test func aRetrySelectsDeadOrWaitingDeliveries() throws {
+        var conditions = DeliveryConditions()
+        try conditions.checkRetry()
+        for state in [DeliveryRecord.State.dead, .waiting] {
+            conditions.state = state
+            try conditions.checkRetry()
+        }
+        for state in [DeliveryRecord.State.delivered, .expired] {
+            conditions.state = state
+            #expect(throws: CommandFailure.self) { try conditions.checkRetry() }
+        }
+    }
+
     @Test func suggestsTheNearestError() {
         var conditions = DeliveryConditions()
         conditions.error = "timeout-rply"

@@ -56,6 +56,12 @@ package struct DeliveryConditions: Sendable {
         return filter
     }
 
+    /// Throws for a state whose deliveries a retry leaves as they are: it would select none.
+    package func checkRetry() throws(CommandFailure) {
+        guard let state, state == .delivered || state == .expired else { return }
+        throw .refused("Invalid --state \(state.rawValue): only dead and waiting deliveries can be requeued.")
+    }
+
     /// Nil without the option. `option`: its name, for the message.
     private static func moment(_ text: String?, _ option: String, _ now: Date) throws(CommandFailure) -> Date? {
         guard let text else { return nil }

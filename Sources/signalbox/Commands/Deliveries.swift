@@ -113,12 +113,14 @@ struct Deliveries: AsyncParsableCommand {
         @OptionGroup var selection: Selection
         @OptionGroup var change: Change
 
-        /// An empty selection is an error, so a typing mistake does not requeue everything.
+        /// An empty selection is an error, so a typing mistake does not requeue everything. So is a state that cannot
+        /// be requeued, which would look like success.
         func validate() throws {
             try Deliveries.check(
                 ids, orElse: dead || selection.conditions.isSelective,
                 "Name deliveries by number, or give conditions, such as --dead or --destination.")
             if dead, selection.state != nil { throw ValidationError("Use --dead or --state, not both.") }
+            try checkUsage { try selection.conditions.checkRetry() }
         }
 
         /// Deliveries of a paused destination wait until it is resumed. Delivered and expired deliveries
