@@ -23,6 +23,16 @@ import Testing
         #expect(try GatewayURL.read(nil, ["SIGNALBOX_LISTEN": listen]).root == url)
     }
 
+    /// `serve` refuses it too. The commands asked port 8080 instead, where another gateway may answer.
+    @Test func anInvalidAddressToListenOnIsRefused() throws {
+        let environment = ["SIGNALBOX_LISTEN": "0.0.0.0"]
+        let sentence =
+            "Invalid SIGNALBOX_LISTEN 0.0.0.0: write it as 127.0.0.1:8080 or [::1]:8080, or name the gateway's address "
+            + "with --url."
+        #expect(throws: CommandFailure.refused(sentence)) { try GatewayURL.read(nil, environment) }
+        #expect(try GatewayURL.read("http://10.0.0.1:1", environment).root == "http://10.0.0.1:1")
+    }
+
     @Test(arguments: ["http://ann:secret@example.com", "http://example.com/?token=secret"])
     func aSecretIsNotRepeated(address: String) {
         #expect {

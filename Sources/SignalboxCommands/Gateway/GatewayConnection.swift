@@ -70,13 +70,14 @@ package enum GatewayURL {
 
     /// The option, else `SIGNALBOX_URL`, else the address of `SIGNALBOX_LISTEN`, else port 8080 of this machine. An
     /// empty variable counts as unset. `environment`: nil for that of the process. Throws for a text that is not the
-    /// address of a gateway, without repeating one that may contain a secret.
+    /// address of a gateway or of a listener, without repeating one that may contain a secret.
     package static func read(
         _ option: String?, _ environment: [String: String]? = nil
     ) throws(CommandFailure) -> GatewayAddress {
         let environment = environment ?? ProcessInfo.processInfo.environment
         func variable(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
-        let text = option ?? variable("SIGNALBOX_URL") ?? variable("SIGNALBOX_LISTEN").flatMap { local($0) } ?? standard
+        let named = option ?? variable("SIGNALBOX_URL")
+        let text = if let named { named } else { try local(variable("SIGNALBOX_LISTEN")) }
         guard let address = GatewayAddress(text, source: nil) else {
             throw .refused(
                 "Invalid gateway address\(text.contains { "@?".contains($0) } ? "" : " \(text)"): write it as \(standard), "
@@ -85,9 +86,16 @@ package enum GatewayURL {
         return address
     }
 
-    /// The address at which this machine reaches a listener. Nil for a port that the system chooses.
-    private static func local(_ listen: String) -> String? {
-        guard let address = ListenAddress(listen), address.port != 0 else { return nil }
+    /// The address at which this machine reaches the listener of `SIGNALBOX_LISTEN`; ``standard`` if the variable is
+    /// not set, or lets the system choose the port. Throws for a text that `serve` does not accept either.
+    private static func local(_ listen: String?) throws(CommandFailure) -> String {
+        guard let listen else { return standard }
+        guard let address = ListenAddress(listen) else {
+            throw .refused(
+                "Invalid SIGNALBOX_LISTEN \(listen): write it as 127.0.0.1:8080 or [::1]:8080, or name the gateway's "
+                    + "address with --url.")
+        }
+        guard address.port != 0 else { return standard }
         let host = ["0.0.0.0": "127.0.0.1", "::": "::1"][address.host] ?? address.host
         return "http://\(ListenAddress(host: host, port: address.port))"
     }
