@@ -33,6 +33,9 @@ package struct OutboundRequest: Sendable {
     package var sink: ReplySink?
     /// A slower body of a sink fails before the timeout. The wait for its first byte does not count.
     package var slowest: Pace?
+    /// Seconds without a byte from the server after which the request fails, even before its head. Nil: only the
+    /// timeout bounds the wait.
+    package var longestSilence: Int?
     /// Connections are shared by requests with equal options only.
     package var transport: TransportOptions
     /// Nil for connections that all requests without a group share. Requests of one group share one connection to

@@ -115,6 +115,7 @@ final class Transfer: @unchecked Sendable {
                 return sb_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, $0.baseAddress)
             },
         ]
+        if let seconds = request.longestSilence { codes += setSlowest(handle, (bytesPerSecond: 1, seconds: seconds)) }
         if rejection == .leftovers { codes.append(sb_curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1)) }
         if request.isVerbatim { codes.append(sb_curl_set_long(handle, CURLOPT_PATH_AS_IS, 1)) }
         // Concurrent requests of a group wait for its connection instead of opening others.
@@ -137,6 +138,14 @@ final class Transfer: @unchecked Sendable {
         // Otherwise libcurl waits for a 100 before it sends a large body.
         headers = curl_slist_append(headers, "expect:")
         return [sb_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)]
+    }
+
+    /// libcurl ends a transfer that stays below this pace.
+    private func setSlowest(_ handle: UnsafeMutableRawPointer, _ slowest: OutboundRequest.Pace) -> [CURLcode] {
+        [
+            sb_curl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, slowest.bytesPerSecond),
+            sb_curl_set_long(handle, CURLOPT_LOW_SPEED_TIME, slowest.seconds),
+        ]
     }
 
     /// GET and OPTIONS have no body.
@@ -192,10 +201,7 @@ final class Transfer: @unchecked Sendable {
             return .excerpt
         }
         // Not before: libcurl's clock would also count the time until the server answers.
-        if let slowest = request.slowest {
-            sb_curl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, slowest.bytesPerSecond)
-            sb_curl_set_long(handle, CURLOPT_LOW_SPEED_TIME, slowest.seconds)
-        }
+        if let slowest = request.slowest { _ = setSlowest(handle, slowest) }
         var announced: curl_off_t = -1
         sb_curl_get_offset(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced)
         let head = ReplySink.Head(

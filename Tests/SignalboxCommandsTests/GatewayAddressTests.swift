@@ -105,6 +105,42 @@ import Testing
         }
     }
 
+    /// The connection to a gateway that vanished, or that hangs, may stay open.
+    @Test func aStreamWithoutAByteIsLost() async throws {
+        let head = #"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"#
+        try await Peer.run(["canned", "--reply", head + #"d\r\n: connected\n\n\r\n"#]) { peer in
+            let connection = GatewayConnection(try GatewayURL.read("http://127.0.0.1:\(peer.port)", [:]), token: nil)
+            var warnings: [String] = []
+            await #expect(throws: CommandFailure.interrupted) {
+                try await LiveTail(connection, LiveTail.Request(), silence: 1).run(
+                    asJSON: false, show: { _ in },
+                    warn: {
+                        warnings.append($0)
+                        connection.stop()
+                    })
+            }
+            #expect(warnings == ["The gateway sent nothing for 1 s; reconnecting."])
+        }
+    }
+
+    @Test func aGatewayThatNeverAnswersCannotBeReached() async throws {
+        try await Peer.run(["mute"]) { peer in
+            let connection = GatewayConnection(try GatewayURL.read("http://127.0.0.1:\(peer.port)", [:]), token: nil)
+            defer { connection.stop() }
+            do throws(CommandFailure) {
+                try await LiveTail(connection, LiveTail.Request(), silence: 1).run(
+                    asJSON: false, show: { _ in }, warn: { _ in })
+                Issue.record("The server sends nothing.")
+            } catch {
+                guard case .refused(let reason) = error else {
+                    Issue.record("\(error)")
+                    return
+                }
+                #expect(reason.hasPrefix("Cannot reach http://127.0.0.1:\(peer.port): timed out waiting for the reply"))
+            }
+        }
+    }
+
     /// The command must neither succeed nor ask again and again.
     @Test(arguments: [("202 Accepted", "{}"), ("200 OK", "<html>"), ("502 Bad Gateway", "<html>")])
     func aServerThatSendsNoReceiptRefuses(_ status: String, _ body: String) async throws {

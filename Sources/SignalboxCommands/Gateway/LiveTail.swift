@@ -51,6 +51,8 @@ package struct LiveTail: Sendable {
     private let connection: GatewayConnection
     private let request: Request
     private let clock: any Clock<Duration>
+    /// Seconds without a byte after which a connection counts as lost.
+    private let silence: Int
 
     /// The most frames that wait to be printed; a slower terminal reconnects, and the gateway reports the gap.
     private static let mostWaiting = 4096
@@ -61,9 +63,13 @@ package struct LiveTail: Sendable {
     /// The longest life of a connection.
     private static let longest: Duration = .seconds(86_400)
 
-    /// `clock`: measures the pauses between connections; tests replace it.
-    package init(_ connection: GatewayConnection, _ request: Request, clock: any Clock<Duration> = ContinuousClock()) {
-        (self.connection, self.request, self.clock) = (connection, request, clock)
+    /// `silence`: seconds without a byte after which a connection counts as lost. The gateway sends a comment after 15
+    /// seconds without a frame. `clock`: measures the pauses between connections. Tests replace both.
+    package init(
+        _ connection: GatewayConnection, _ request: Request, silence: Int = 60,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        (self.connection, self.request, self.silence, self.clock) = (connection, request, silence, clock)
     }
 
     /// Passes each line to `show`, without its line end. `warn` receives a sentence when the connection is lost.
@@ -92,7 +98,7 @@ package struct LiveTail: Sendable {
             let wasOpen = stream.hasBegun
             hasConnected = hasConnected || wasOpen
             try check(answer, hasConnected: hasConnected, &position)
-            if wasOpen { warn("Connection lost; reconnecting.") }
+            if wasOpen { warn(loss(answer)) }
             do { try await clock.sleep(for: Self.pause) } catch { throw .interrupted }
         }
     }
@@ -129,10 +135,18 @@ package struct LiveTail: Sendable {
             method: .get, url: "\(connection.address.root)/v1/stream?\(request.query)",
             headers: connection.headers(resumption), timeout: Self.longest, keptBytes: 64 * 1024,
             keptHeaders: ["content-type"])
-        request.sink = stream.sink
+        (request.sink, request.longestSilence) = (stream.sink, silence)
         let answer = await connection.http.attempt(request).answer
         stream.finish()
         return answer
+    }
+
+    /// The sentence about an open connection that ended.
+    private func loss(_ answer: Result<OutboundReply, TransportError>) -> String {
+        if case .failure(.timeoutReplying) = answer {
+            return "The gateway sent nothing for \(silence) s; reconnecting."
+        }
+        return "Connection lost; reconnecting."
     }
 
     /// Decides whether to connect again; throws if not. Throws if the first connection fails, or if the server is not a

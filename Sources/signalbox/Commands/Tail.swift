@@ -8,8 +8,8 @@ struct Tail: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tail", abstract: "Print events and deliveries of a running gateway as they happen.",
         discussion: """
-            Begins with the next occurrence. Connects again when the gateway restarts, and says how many occurrences \
-            were not shown. Use --vendor or --filter, not both.
+            Begins with the next occurrence. Connects again when the gateway restarts, or sends nothing for a minute, \
+            and says how many occurrences were not shown. Use --vendor or --filter, not both.
 
             A gateway with admin tokens needs one: SIGNALBOX_ADMIN_TOKEN in the environment, or --admin-token.
             """)
