@@ -48,6 +48,13 @@ static inline CURLcode sb_curl_set_ready_callback(CURL *handle, curl_prereq_call
   return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_PREREQDATA, context) : code;
 }
 
+// Also makes libcurl report to the callback instead of standard error.
+static inline CURLcode sb_curl_set_debug_callback(CURL *handle, curl_debug_callback callback, void *context) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, callback);
+  if (code == CURLE_OK) code = curl_easy_setopt(handle, CURLOPT_DEBUGDATA, context);
+  return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_VERBOSE, 1L) : code;
+}
+
 static inline CURLcode sb_curl_set_tls_callback(CURL *handle, curl_ssl_ctx_callback callback) {
   return curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, callback);
 }

@@ -20,9 +20,7 @@ extension Transfer {
             let error = TransportError.interrupted("TLS ended without close_notify, so the reply may be incomplete")
             return result(.failure(error), Self.remoteAddress(of: handle))
         }
-        // The proxy of an http request answers instead of the server (RFC 9110, 15.5.8). It cannot answer in the tunnel
-        // of an https request.
-        if status == 407, request.transport.proxy != .none, OutboundURL(request.url)?.scheme == "http" {
+        if status == 407, isAnsweredByProxy {
             return result(.failure(.refused("the proxy answered 407")), Self.remoteAddress(of: handle))
         }
         let further = (200..<300).contains(status) ? [] : request.failureHeaders
@@ -30,6 +28,16 @@ extension Transfer {
             status: status, excerpt: excerpt, retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) },
             headers: keptHeaders(of: handle, and: further))
         return result(.success(reply), Self.remoteAddress(of: handle))
+    }
+
+    /// Whether the proxy of an http request may answer instead of the server (RFC 9110, 15.5.8). It cannot answer in
+    /// the tunnel of an https request, and does not receive requests to hosts that the environment excludes.
+    private var isAnsweredByProxy: Bool {
+        switch request.transport.proxy {
+        case .none: false
+        case .environment: isPlain && namedWholeURL
+        case .address: isPlain
+        }
     }
 
     /// Whether a body for a sink ended with its connection, and the server did not announce that end.

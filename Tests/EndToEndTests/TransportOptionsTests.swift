@@ -82,6 +82,27 @@ import Testing
     }
 
     @Test(arguments: [
+        ("127.0.0.1", "crm: answered 407 after "), ("", "crm: not connected: the proxy answered 407 after "),
+    ])
+    func blamesTheProxyOfTheEnvironmentOnlyIfItAnswered(exceptions: String, words: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let reply = #"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"#
+            try await Peer.run(["canned", "--reply", reply]) { receiver in
+                let url = "http://127.0.0.1:\(receiver.port)/hook"
+                try Data(config(url, #""proxy": "environment","#).utf8).write(
+                    to: URL(fileURLWithPath: directory + "/routes.json"))
+                let result = try await binary.run(
+                    ["destinations", "ping", "crm"], in: directory,
+                    environment: [
+                        "WEBHOOK_SECRET": Gateway.secret, "http_proxy": "http://127.0.0.1:\(receiver.port)",
+                        "no_proxy": exceptions,
+                    ])
+                #expect(result.status == 1 && result.output.hasPrefix(words), "\(result)")
+            }
+        }
+    }
+
+    @Test(arguments: [
         (
             #""tls": { "ca": "/nowhere/ca.pem" },"#,
             "/destinations/crm/tls/ca: the file /nowhere/ca.pem cannot be read: No such file or directory."
