@@ -218,6 +218,27 @@ import Testing
         }
     }
 
+    /// The events of a chunk are made anew when it is due, also those of a line whose first payload is rejected.
+    @Test func aPacedEventBehindARejectionIsAcceptedWhenItIsDue() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"""
+                { "destinations": { "inbox": { "builtin": "inbox" } },
+                  "routes": [ { "name": "everything", "match": {}, "to": ["inbox"] } ] }
+                """#
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let good = #"{"aps":{"alert":"x"}}"#
+            let lines = String(repeating: "\(good)\n{\"a\":1e999} \(good)\n", count: 3)
+            let result = try await binary.run(
+                ["replay", "--json", "--rate", "20/s"], input: Data(lines.utf8), in: directory)
+            #expect(result.status == 1 && result.errors.contains(#""events":6,"rejected":3"#), "\(result.errors)")
+            let times = try result.output.split(separator: "\n").map { line in
+                try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])["time"]
+                    as? String ?? ""
+            }
+            #expect(times.count == 6 && times == times.sorted(), "\(result.output)")
+        }
+    }
+
     @Test func rejectsALineOfTwentyMegabytes() async throws {
         let line = #"{"aps":{"alert":"x"}}"#
         let long = #"{"aps":{"alert":""# + String(repeating: "y", count: 20 << 20) + #""}}"#

@@ -12,13 +12,15 @@ import Testing
 
     /// The result of each recorded text: the payload and the time in milliseconds, or the code of the rejection.
     private func read(
-        _ input: String, _ envelope: RecordedEnvelope, from first: Int = 0
+        _ input: String, _ envelope: RecordedEnvelope, from first: Int = 0, at offsets: Set<Int>? = nil
     ) -> [(payload: String, time: Int64?, token: String?)] {
         var blocks = PayloadBlocks()
         Array(input.utf8).withUnsafeBytes { blocks.append($0) }
         blocks.finish()
         var found: [(String, Int64?, String?)] = []
-        blocks.take().forEachPayload(in: envelope, from: first, with: Normalizer.makeParser()) { payload in
+        blocks.take().forEachPayload(
+            in: envelope, from: first, at: offsets, with: Normalizer.makeParser()
+        ) { payload in
             found.append(
                 (
                     String(decoding: payload.text, as: UTF8.self), payload.time?.milliseconds,
@@ -91,6 +93,16 @@ import Testing
         #expect(from(9) == [#"{"a":3}"#, #"{"a":4}"#])
         #expect(from(17) == [#"{"a":4}"#])
         #expect(from(25).isEmpty)
+    }
+
+    @Test func readsTextsAtPositions() throws {
+        let envelope = RecordedEnvelope(token: try pointer("/token"))
+        let input = "{\"a\":1}\n{\"a\":2} {\"a\":3}\n{\"a\":4}\n"
+        func at(_ offsets: Set<Int>) -> [String] { read(input, envelope, at: offsets).map(\.payload) }
+        #expect(at([0, 16]) == [#"{"a":1}"#, #"{"a":3}"#])
+        #expect(at([16, 24]) == [#"{"a":3}"#, #"{"a":4}"#])
+        #expect(at([8, 24]) == [#"{"a":2}"#, #"{"a":3}"#, #"{"a":4}"#])
+        #expect(at([7, 9, 23]).isEmpty)
     }
 
     /// The hash is `printf abc | openssl dgst -sha256 -mac HMAC -macopt hexkey:0707…`, under the key of these tests.

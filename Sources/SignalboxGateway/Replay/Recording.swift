@@ -192,7 +192,9 @@ struct Recording: Sendable {
     ) {
         let common = normalizer.envelope(of: Reception(from: source, at: Date(), vendor: vendor))
         let (first, last) = (offsets?.min() ?? block.first, offsets?.max() ?? .max)
-        block.payloads.forEachPayload(in: envelope, from: first, with: parser) { payload throws(Rejection) in
+        block.payloads.forEachPayload(
+            in: envelope, from: first, at: offsets, with: parser
+        ) { payload throws(Rejection) in
             guard payload.place.offset <= last else { return false }
             guard offsets?.contains(payload.place.offset) ?? true else { return true }
             if offsets == nil { wrapped?.examine(payload.text) }
