@@ -22,7 +22,7 @@
     /// The tables of a database are of another version. `isNewer`: this version may no longer write them; otherwise
     /// they lack a migration that this process does not apply.
     case otherTables(place: String, isNewer: Bool)
-    /// The write failed. The same call may succeed once there is room or the disk is back.
+    /// The write or the read failed. The same call may succeed once there is room or the disk is back.
     case unavailable(reason: String)
     /// The write was not begun: an earlier commit has taken so long that no other is begun.
     case stalled(for: Duration)
@@ -77,7 +77,7 @@ extension StoreError: CustomStringConvertible {
         case .otherTables(let place, isNewer: false):
             "The tables of \(place) are missing or were made by an older version of signalbox. Run: signalbox store "
                 + "migrate, with a role that may create tables."
-        case .unavailable(let reason): "The queue cannot be written: \(reason)."
+        case .unavailable(let reason): "The queue cannot be used: \(reason)."
         case .stalled(let time):
             "The queue cannot be written: it has not completed a commit for \(time.components.seconds) s."
         case .undecided(let time):

@@ -201,8 +201,8 @@ import Testing
                 #expect(await gateway.stop() == 0)
                 // A supervisor starts the gateway again after 75, not after 2.
                 for (command, code, sentence) in [
-                    (Namespace.diskOf(kilobytes: 64), 75, "The queue cannot be written: the disk is full."),
-                    (Namespace.diskOf(kilobytes: 16), 75, "The queue cannot be written: "),
+                    (Namespace.diskOf(kilobytes: 64), 75, "The queue cannot be used: the disk is full."),
+                    (Namespace.diskOf(kilobytes: 16), 75, "The queue cannot be used: "),
                     (Namespace.readOnly, 2, "The data directory data cannot be used: Read-only file system."),
                 ] as [([String], Int32, String)] {
                     let refused = try await binary.run(
@@ -227,7 +227,7 @@ import Testing
             try await QueueFile(directory + "/data/queue.db").locked {
                 let refused = try await binary.run(["serve", "--listen", "127.0.0.1:0"], in: directory)
                 #expect(refused.status == 75)
-                #expect(refused.errors == "signalbox: The queue cannot be written: database is locked.\n")
+                #expect(refused.errors == "signalbox: The queue cannot be used: database is locked.\n")
             }
         }
     }

@@ -22,6 +22,12 @@ import Testing
         #expect(stalled.detail.contains("has not completed a commit for 20 s"))
     }
 
+    /// The failed operation may be a read.
+    @Test func aFailureOfTheQueueDoesNotClaimAWrite() {
+        let problem = Problem.store(.unavailable(reason: "disk I/O error (266)"))
+        #expect(problem.detail == "The queue cannot be used: disk I/O error (266).")
+    }
+
     /// A list of messages accepts nothing, and an operator needs the address of the database.
     @Test func describesAnOutageToOperatorsOfInAppMessages() {
         let alarm = QueueAlarm(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
