@@ -22,6 +22,16 @@ import Testing
         }
     }
 
+    @Test func initNamesTheReasonForAFileThatCannotBeWritten() async throws {
+        try await withTemporaryDirectory { directory in
+            let shell = #"trap "" XFSZ; ulimit -f 1; exec "$0" "$@""#
+            let result = try await binary.run(["init"], in: directory, behind: ["sh", "-c", shell])
+            #expect(result.status == 2)
+            #expect(result.errors == "signalbox: Cannot write routes.json: File too large.\n")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
+        }
+    }
+
     @Test(arguments: ["bash", "zsh", "fish"]) func completionsAreThoseOfTheParser(_ shell: String) async throws {
         let printed = try await binary.run(["completion", shell])
         #expect(printed.status == 0 && printed.output.contains("signalbox"))
@@ -65,6 +75,13 @@ import Testing
             #expect(result.errors.hasPrefix("signalbox: Cannot read \(reason)."), "\(result.errors)")
             #expect(try files.contentsOfDirectory(atPath: directory + "/certs").sorted() == ["ca.crt", "ca.key"])
         }
+    }
+
+    @Test func certsNamesTheReasonForADirectoryThatCannotBeMade() async throws {
+        let result = try await binary.run(["certs", "new", "--directory", "/proc/certs"], in: NSTemporaryDirectory())
+        #expect(result.status == 2)
+        let reason = "No such file or directory. Correct that, or choose another --directory."
+        #expect(result.errors == "signalbox: Cannot create the directory /proc/certs: \(reason)\n")
     }
 
     /// The shell leaves the draft of a former process with the same number.

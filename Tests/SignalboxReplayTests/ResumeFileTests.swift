@@ -41,6 +41,13 @@ import Testing
         }
     }
 
+    @Test func namesTheReasonForAnInputThatCannotBeRead() {
+        // A regular file whose beginning is not mapped.
+        #expect(throws: ReplayError.refused("Cannot read /proc/self/mem: Input/output error.")) {
+            try InputIdentity(ofFile: "/proc/self/mem")
+        }
+    }
+
     /// As in a file that was edited: the run would skip all inputs, or overflow.
     @Test func refusesNumbersThatNoRunWrites() async throws {
         try await withTemporaryDirectory { directory in

@@ -1,5 +1,6 @@
 internal import CResources
 import Foundation
+import SignalboxGateway
 
 /// The config that `signalbox init` writes, from `starter.json`: every event goes to the terminal, and its comment
 /// gives the next steps.
@@ -18,10 +19,11 @@ package enum StarterConfig {
             }
             throw .refused("\(path) already exists and was not changed. Choose another file: signalbox init FILE.")
         }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        do { try file.write(contentsOf: Data(text.utf8)) } catch {
+        defer { close(descriptor) }
+        guard writeAll(text, to: descriptor) else {
+            let reason = String(cString: strerror(errno))
             unlink(path)
-            throw .refused("Cannot write \(path): \(error.localizedDescription)")
+            throw .refused("Cannot write \(path): \(reason).")
         }
     }
 }

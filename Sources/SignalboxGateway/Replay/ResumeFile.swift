@@ -156,14 +156,24 @@ package struct InputIdentity: Sendable, Equatable, Codable {
             throw .refused("\(path) is not a regular file: only those can be read again from the middle.")
         }
         guard let file = FileHandle(forReadingAtPath: path) else { throw .failed("Cannot read \(path)") }
-        let head: Data
-        do {
-            // Nil for an empty file.
-            head = try file.read(upToCount: Self.headLength) ?? Data()
-        } catch {
-            throw .refused("Cannot read \(path): \(error.localizedDescription)")
+        guard let head = Self.head(of: file.fileDescriptor) else { throw .failed("Cannot read \(path)") }
+        self.init(name: path, size: Int(status.st_size), head: hexadecimal(sha256(head)))
+    }
+
+    /// The first ``headLength`` bytes, or all of a shorter file; nil on a failure, with its reason in `errno`.
+    private static func head(of descriptor: Int32) -> [UInt8]? {
+        var (head, count) = ([UInt8](repeating: 0, count: headLength), 0)
+        while count < headLength {
+            let read = head.withUnsafeMutableBytes { bytes in
+                let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[count...])
+                return pread(descriptor, rest.baseAddress, rest.count, off_t(count))
+            }
+            if read < 0, errno == EINTR { continue }
+            guard read >= 0 else { return nil }
+            guard read > 0 else { break }
+            count += read
         }
-        self.init(name: path, size: Int(status.st_size), head: hexadecimal(sha256(Array(head))))
+        return Array(head[..<count])
     }
 
     /// The change since this identity was read, as a clause; nil if there is none. A change after the first 64 KiB

@@ -55,7 +55,11 @@ package struct CertificateFolder {
             try FileManager.default.createDirectory(
                 atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch {
-            throw Failure(sentence: "Cannot create the directory \(directory): \(error.localizedDescription)")
+            let cause = (error as? CocoaError)?.underlying as? POSIXError
+            let reason = cause.map { ": " + String(cString: strerror($0.code.rawValue)) } ?? ""
+            throw Failure(
+                sentence:
+                    "Cannot create the directory \(directory)\(reason). Correct that, or choose another --directory.")
         }
         let maker = CertificateMaker(authority: "Signalbox local CA")
         try write(maker.authority.key, to: "ca.key", isSecret: true)
