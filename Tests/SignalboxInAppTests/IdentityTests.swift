@@ -25,6 +25,40 @@ import Testing
         #expect(again.isRepeat && again.offer?.id == first.id)
     }
 
+    /// A turn has the messages that are addressed to its own user only.
+    @Test func aReportAboutAFormerUsersOfferKeepsTheMessagesOfTheNextUser() throws {
+        let toBob = addressed(
+            try message("later", vendor: "braze") { $0.delay = 2 * hour },
+            try message("update", on: [.sessionStart]) { $0.isBlocking = true })
+        var world = World(try message("sale"))
+        let sale = try #require(world.trigger(bought, user: "ann").offer)
+        world.addressed["phone"] = toBob
+        let update = try #require(world.trigger(.sessionStart, user: "bob").offer)
+        world.trigger(bought, user: "bob")
+        try world.report(.shown, update.id)
+        world.wait(world.policy.silence)
+        world.addressed["phone"] = nil
+        try world.report(.shown, sale.id)
+        #expect(world.rows.offers.values.first { $0.message == "later" }?.state == .triggered)
+        #expect(world.state(update.id) == .shown)
+        world.addressed["phone"] = toBob
+        world.client.visible = []
+        #expect(world.trigger(.poll, user: "bob").offer?.message == "update", "a mandatory message comes back")
+    }
+
+    @Test func aMessageToTheFormerUserIsNotWithdrawn() throws {
+        var world = World()
+        world.addressed["phone"] = addressed(try message("later") { $0.delay = minute })
+        world.trigger(bought, user: "ann")
+        world.addressed["phone"] = nil
+        world.trigger(.poll, user: "bob")
+        #expect(world.records.last?.detail == EndReason.userChanged)
+    }
+
+    private func addressed(_ definitions: Definition...) -> MessageIndex {
+        definitions.reduce(into: MessageIndex()) { $0.register($1) }
+    }
+
     /// An id such as "guest" that many devices share: a decision does not read all of their leases.
     @Test func manyLeasesOfOneUserExceedNoLimit() throws {
         var world = World(

@@ -2,7 +2,7 @@
 extension Turn {
     /// Ends leases, delays, waits and displays whose time is over.
     mutating func sweep() {
-        for offer in activeOffers() {
+        for offer in activeOffers() where !isLeftToItsUser(offer) {
             switch offer.state {
             case .offered:
                 if let until = offer.leaseUntil, until <= now { endLease(offer) }
@@ -13,6 +13,12 @@ extension Turn {
             }
         }
         forgetEnded()
+    }
+
+    /// Whether this turn cannot tell a withdrawn message from one that is addressed to another user of the device: a
+    /// turn has the messages of its own user only. Messages cannot be addressed to an anonymous user.
+    private func isLeftToItsUser(_ offer: borrowing Offer) -> Bool {
+        !isOfUser(offer) && !AnonymousUser.contains(offer.user) && messages[offer.message] == nil
     }
 
     /// When a shown message counts as interrupted. A request that does not list it does not count as a sign,
