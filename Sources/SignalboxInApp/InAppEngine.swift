@@ -35,7 +35,8 @@ package struct InAppEngine: Sendable {
     ) throws(ReportFault) -> Decision {
         var turn = Turn(policy, messages, state, now: now, ticket: report.ticket)
         try turn.report(report)
-        return turn.answer.isRepeat ? turn.unchanged(from: state) : turn.decision()
+        // A repeat changes nothing, unless time has ended offers since: the answer has the state after it.
+        return turn.answer.isRepeat && !turn.changesOffers ? turn.unchanged(from: state) : turn.decision()
     }
 
     /// Fills the slots of a page.

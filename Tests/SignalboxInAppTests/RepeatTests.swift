@@ -73,6 +73,16 @@ import Testing
         #expect(world.trigger(.poll).offer?.message == "m")
     }
 
+    /// The client refuses an offer whose time is over, before the timer of the gateway has ended it.
+    @Test func aRefusalOfAnOfferThatHasLapsedEndsIt() throws {
+        var world = World(try message("m") { $0.timeout = 10 * second })
+        let offer = try #require(world.trigger(bought).offer).id
+        world.wait(world.policy.lease)
+        #expect(try world.report(.discard, offer).isRepeat)
+        #expect(world.state(offer) == .expired)
+        #expect(world.kinds("m") == [.offered, .expired])
+    }
+
     @Test func everyClickOfAnOfferIsRecognisedAgain() throws {
         var world = World(try message("m"))
         let offer = try #require(world.trigger(bought).offer).id

@@ -74,6 +74,9 @@ struct Turn: ~Copyable {
         records.append(Record(kind: kind, at: now, offer: offer, detail: detail, flags: flags, trigger: trigger))
     }
 
+    /// Whether any offer has another state than in the rows.
+    var changesOffers: Bool { !changedOffers.isEmpty }
+
     /// Inserts or replaces an offer in the rows.
     mutating func put(_ offer: Offer) {
         if !changedOffers.contains(offer.id) { changedOffers.append(offer.id) }
@@ -138,7 +141,7 @@ struct Turn: ~Copyable {
         changes += ledgerChanges
         if !tallyChanges.isEmpty { appendTallies(to: &changes) }
         let next = nextTimes()
-        answer.nextCheck = next.check
+        answer.nextCheck = [answer.nextCheck, next.check].compactMap { $0 }.min()
         return Decision(answer: answer, changes: changes, records: records, state: state, now: now, nextDue: next.due)
     }
 
