@@ -115,7 +115,7 @@ enum StoredNumbers {
     /// row does not pass through GRDB.
     private static func last(_ sql: String, in db: Database) throws -> Int64 {
         let statement = try RowStatement(db, sql: sql, argumentBytes: 0)
-        guard let last = try statement.only({ _ in }, { try $0.optionalNumber() }) ?? nil else { throw missing }
+        guard let last = try statement.only({ _ in }, { try $0.optionalNumber(0) }) ?? nil else { throw missing }
         return last
     }
 

@@ -33,7 +33,7 @@ struct RowStatement {
 
     /// Runs the statement once, like ``run(_:)``, and calls `read` for each row. Rethrows its error and reads no
     /// further row then. `read` must not run the same statement.
-    func forEach(_ bind: (inout Arguments) -> Void, _ read: (inout RowColumns) throws -> Void) throws {
+    func forEach(_ bind: (inout Arguments) -> Void, _ read: (RowColumns) throws -> Void) throws {
         let handle = statement.sqliteStatement
         var arguments = Arguments(handle: handle, space: space.bytes)
         bind(&arguments)
@@ -46,8 +46,7 @@ struct RowStatement {
         }
         var code = arguments.failure ?? sqlite3_step(handle)
         while code == SQLITE_ROW {
-            var columns = RowColumns(of: handle)
-            try read(&columns)
+            try read(RowColumns(of: handle))
             code = sqlite3_step(handle)
         }
         guard code == SQLITE_DONE else { throw failure() }
@@ -55,19 +54,19 @@ struct RowStatement {
 
     /// The only row of one run; nil without a row.
     func only<Row>(
-        _ bind: (inout Arguments) -> Void, _ read: (inout RowColumns) throws -> Row
+        _ bind: (inout Arguments) -> Void, _ read: (RowColumns) throws -> Row
     ) throws -> Row? {
         var row: Row?
-        try forEach(bind) { row = try read(&$0) }
+        try forEach(bind) { row = try read($0) }
         return row
     }
 
     /// All rows of one run, in their order.
     func all<Row>(
-        _ bind: (inout Arguments) -> Void, _ read: (inout RowColumns) throws -> Row
+        _ bind: (inout Arguments) -> Void, _ read: (RowColumns) throws -> Row
     ) throws -> [Row] {
         var rows: [Row] = []
-        try forEach(bind) { rows.append(try read(&$0)) }
+        try forEach(bind) { rows.append(try read($0)) }
         return rows
     }
 

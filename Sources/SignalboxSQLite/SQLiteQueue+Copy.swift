@@ -98,35 +98,36 @@ private struct CopyReading {
                     case .text(let text): row.bind(text)
                     }
                 }
-            }) { row in try append(&row) }
+            }) { row in try append(row) }
         } catch is IsFull {}
     }
 
     /// Takes each array out of ``columns`` while it grows: a second reference would make every append copy it. The
     /// columns of the key follow those of the target.
-    private mutating func append(_ row: inout RowColumns) throws {
+    private mutating func append(_ row: RowColumns) throws {
         for index in columns.indices {
             switch columns[index] {
             case .numbers(var values):
                 columns[index] = .numbers([])
-                values.append(try row.optionalNumber())
+                values.append(try row.optionalNumber(index))
                 columns[index] = .numbers(values)
             case .texts(var values):
                 columns[index] = .texts([])
-                let text = try row.optionalText()
+                let text = try row.optionalText(index)
                 bytes += text?.utf8.count ?? 0
                 values.append(text)
                 columns[index] = .texts(values)
             case .bytes(var values):
                 columns[index] = .bytes([])
-                let content = try row.withBytes { Array($0) }
+                let content = try row.optionalBytes(index)
                 bytes += content?.count ?? 0
                 values.append(content)
                 columns[index] = .bytes(values)
             }
         }
-        let key = try origin.key.map { column -> CopyPosition.Value in
-            origin.isNumber(column) ? .number(try row.number()) : .text(try row.text())
+        let key = try origin.key.enumerated().map { position, column -> CopyPosition.Value in
+            let place = columns.count + position
+            return origin.isNumber(column) ? .number(try row.number(place)) : .text(try row.text(place))
         }
         count += 1
         end = CopyPosition(key)

@@ -48,6 +48,6 @@ import Testing
         let dates = [
             Date.distantPast, .distantFuture, Date(timeIntervalSince1970: .infinity), Date(milliseconds: .max),
         ]
-        for date in dates { #expect(StoredRow.numbers.contains(date.milliseconds)) }
+        for date in dates { #expect(Date.storedTimes.contains(date.milliseconds)) }
     }
 }

@@ -144,7 +144,7 @@ struct InAppLoading {
         ).suffix(2)
         guard let tallies = results.first, let missing = results.last else { return }
         for (message, tally) in try tallies.map({
-            (try $0.text(0), Tally(committed: try $0.count(1), reserved: try $0.count(2)))
+            (try $0.text(0), try Tally($0, from: 1))
         }) { rows.tallies[message] = .init(tally: tally, isStored: true) }
         rows.missingMessages = ExactTextSet(try missing.map { try $0.text(0) })
     }

@@ -45,8 +45,8 @@ extension InAppRowsInMemory {
                     .numbers(states.map(\.lastSeen)), .numbers(states.map { Int64($0.session) }),
                     .numbers(states.map(\.lastEnd)), .texts(states.map(\.lastWalkthrough)),
                     .numbers(states.map { Int64($0.lastOrder) }), .numbers(states.map(\.lastDecision)),
-                    .numbers(changed.map(\.nextDue)), .numbers(changed.map(\.seen)),
                     .manyBytes(states.map { DeviceFields.write($0) }),
+                    .numbers(changed.map(\.nextDue)), .numbers(changed.map(\.seen)),
                     .manyBytes(states.map { LedgerFields.write($0.ledger, of: $0.id) }), .number(node),
                 ])
         ]

@@ -16,25 +16,25 @@ enum InAppAudit {
     private static func unreadable(in db: Database) throws -> [String] {
         let displays = "kind, owner, \(Ledger.Display.columns)"
         return try [
-            find("inapp_messages", StoredInAppMessage.columns, in: db) { _ = try StoredInAppMessage(&$0) },
+            find("inapp_messages", StoredInAppMessage.columns, in: db) { _ = try StoredInAppMessage($0) },
             find("inapp_users", "id, last_now, seen, ledger", in: db) { row in
-                let id = try row.text()
-                _ = (try row.number(), try row.optionalNumber())
-                _ = try row.withBytes { try LedgerFields.read($0, of: id) }
+                let id = try row.text(0)
+                _ = (try row.number(1), try row.optionalNumber(2))
+                _ = try row.withBytes(3) { try LedgerFields.read($0, of: id) }
             },
             find("inapp_devices", "id, \(DeviceRow.columns)", in: db) { row in
-                let id = try row.text()
-                try check(DeviceRow(&row, id: id).offers, of: id, in: db)
+                let id = try row.text(0)
+                try check(DeviceRow(row, id: id, from: 1).offers, of: id, in: db)
             },
-            find("inapp_offers", Offer.columns.joined(separator: ", "), in: db) { _ = try Offer(&$0) },
+            find("inapp_offers", Offer.columns.joined(separator: ", "), in: db) { _ = try Offer($0) },
             find("inapp_displays", displays, in: db) { row in
-                _ = (try row.number(), try Ledger.Display(&row, owner: try row.text()))
+                _ = (try row.number(0), try Ledger.Display(row, from: 2, owner: try row.text(1)))
             },
             find("inapp_totals", "kind, owner, what, name, count, last", in: db) { row in
-                _ = (try row.number(), try row.text(), try Ledger.Key(&row), try Ledger.Total(&row))
+                _ = (try row.number(0), try row.text(1), try Ledger.total(row, from: 2))
             },
             find("inapp_tallies", "message, committed, reserved", in: db) { row in
-                _ = (try row.text(), try Tally(&row))
+                _ = (try row.text(0), try Tally(row, from: 1))
             },
         ].compactMap(\.self)
     }
@@ -42,12 +42,12 @@ enum InAppAudit {
     /// The number of rows that `read` rejects, with the first reason; nil for none.
     /// Continues after a row that `read` rejects, to count all of them.
     private static func find(
-        _ table: String, _ columns: String, in db: Database, _ read: (inout RowColumns) throws -> Void
+        _ table: String, _ columns: String, in db: Database, _ read: (RowColumns) throws -> Void
     ) throws -> String? {
         var rows = UnreadableRows()
         try RowStatement(db, sql: "SELECT \(columns) FROM \(table)").forEach({ _ in }) { row in
             do {
-                try read(&row)
+                try read(row)
             } catch let error as DamagedValue { rows.add(error) }
         }
         return rows.finding("row", of: table)

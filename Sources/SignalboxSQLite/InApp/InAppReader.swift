@@ -117,7 +117,7 @@ struct InAppReader {
     /// With its ledger, and with SQLite's number of the row. Nil without a row.
     private mutating func device(_ id: DeviceID) throws -> (number: Int64, row: DeviceRow)? {
         var found = try statements(.device, in: db).only({ $0.bind(id) }) { row in
-            (number: try row.number(), row: try DeviceRow(&row, id: id))
+            (number: try row.number(0), row: try DeviceRow(row, id: id, from: 1))
         }
         if found?.row.hasLedger == false { found?.row.device.ledger = try rows(of: .device(id)) }
         return found
@@ -127,10 +127,10 @@ struct InAppReader {
     private mutating func user(_ id: UserID) throws -> (UserState, LoadedInApp.Owner?) {
         var (user, ledger, owner): (UserState, Ledger?, LoadedInApp.Owner?) = (UserState(id: id), nil, nil)
         try statements(.user, in: db).forEach({ $0.bind(id) }) { row in
-            let number = try row.number()
-            user.lastNow = try row.number()
-            let seen = try row.optionalNumber()
-            ledger = try row.withBytes { try LedgerFields.read($0, of: id) }
+            let number = try row.number(0)
+            user.lastNow = try row.number(1)
+            let seen = try row.optionalNumber(2)
+            ledger = try row.withBytes(3) { try LedgerFields.read($0, of: id) }
             owner = LoadedInApp.Owner(row: number, seen: seen, hasLedger: ledger != nil)
         }
         if let ledger { user.ledger = ledger } else if owner != nil { user.ledger = try rows(of: .user(id)) }
@@ -152,9 +152,12 @@ struct InAppReader {
             row.bind(kind)
             row.bind(owner)
         }
-        let displays = try statements(.displays, in: db).all(bind) { try Ledger.Display(&$0, owner: owner) }
+        let displays = try statements(.displays, in: db).all(bind) { try Ledger.Display($0, owner: owner) }
         var totals: [Ledger.Key: Ledger.Total] = [:]
-        try statements(.totals, in: db).forEach(bind) { totals[try Ledger.Key(&$0)] = try Ledger.Total(&$0) }
+        try statements(.totals, in: db).forEach(bind) { row in
+            let (key, total) = try Ledger.total(row)
+            totals[key] = total
+        }
         return Ledger(displays: displays, totals: totals)
     }
 
@@ -172,7 +175,7 @@ struct InAppReader {
             if let known, known.number == number {
                 (found, isListed) = (known.offer, true)
             } else {
-                found = try statements(.offer, in: db).only({ $0.bind(number) }) { try Offer(&$0) }
+                found = try statements(.offer, in: db).only({ $0.bind(number) }) { try Offer($0) }
             }
             guard let found, found.device == device else { throw Self.lostOffer }
             offers.append(found)
@@ -188,13 +191,13 @@ struct InAppReader {
     /// The offer with its number; nil for an unknown one.
     mutating func offer(of id: OfferID) throws -> (number: Int64, offer: Offer)? {
         try statements(.offerOfID, in: db).only({ $0.bind(id) }) { row in
-            (number: try row.number(), offer: try Offer(&row))
+            (number: try row.number(0), offer: try Offer(row, from: 1))
         }
     }
 
     /// The column `offers` of a device; empty without a row.
     mutating func offerNumbers(of device: DeviceID) throws -> OfferNumbers {
-        try statements(.offersOfDevice, in: db).only({ $0.bind(device) }) { try OfferNumbers(&$0) } ?? OfferNumbers()
+        try statements(.offersOfDevice, in: db).only({ $0.bind(device) }) { try OfferNumbers($0, 0) } ?? OfferNumbers()
     }
 
     /// Offers on the user's other devices whose lease was not reported yet. They hold a place in the user's limits.
@@ -202,7 +205,7 @@ struct InAppReader {
         try statements(.leasedElsewhere, in: db).all({ row in
             row.bind(user)
             row.bind(device)
-        }) { try Offer(&$0) }
+        }) { try Offer($0) }
     }
 
     /// One statement for each message; a message without a row has no entry.
@@ -210,7 +213,7 @@ struct InAppReader {
         guard try !messages.isEmpty && hasTallies() else { return [:] }
         var tallies: [MessageID: Tally] = [:]
         for message in messages {
-            try statements(.tally, in: db).forEach({ $0.bind(message) }) { tallies[message] = try Tally(&$0) }
+            try statements(.tally, in: db).forEach({ $0.bind(message) }) { tallies[message] = try Tally($0, from: 0) }
         }
         return tallies
     }
@@ -240,7 +243,7 @@ struct InAppReader {
         var messages: [StoredInAppMessage] = []
         var bytes = 0
         try statements(statement, in: db).forEach({ $0.bind(address) }) { row in
-            let message = try StoredInAppMessage(&row)
+            let message = try StoredInAppMessage(row)
             bytes += message.registration.body.count
             if bytes <= StoreLimits.addressedBytes { messages.append(message) }
         }
@@ -249,7 +252,7 @@ struct InAppReader {
 
     /// Nil if the id is unknown.
     mutating func message(_ id: MessageID) throws -> StoredInAppMessage? {
-        try statements(.message, in: db).only({ $0.bind(id) }) { try StoredInAppMessage(&$0) }
+        try statements(.message, in: db).only({ $0.bind(id) }) { try StoredInAppMessage($0) }
     }
 
     /// Whether a message is stored, withdrawn or not.

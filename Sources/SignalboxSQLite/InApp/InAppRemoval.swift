@@ -143,7 +143,7 @@ extension WriteTransaction {
             row.bind(removal.position.id)
             row.bind(removal.before)
             row.bind(InAppRemoval.count)
-        }) { (at: try $0.number(), message: try StoredInAppMessage(&$0)) }
+        }) { (at: try $0.number(0), message: try StoredInAppMessage($0, from: 1)) }
     }
 
     /// Withdraws messages for users and devices that do not come back. They are removed like other withdrawn ones.

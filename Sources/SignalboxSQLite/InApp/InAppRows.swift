@@ -3,38 +3,31 @@ import SignalboxStore
 
 // The rows of the in-app tables as values. Each type lists its columns once, and reads and binds them in that order.
 
-/// The key of a total, as two columns.
-extension Ledger.Key {
-    /// Reads the columns `what` and `name`. Throws ``DamagedValue`` for a kind that this version does not know.
-    init(_ row: inout RowColumns) throws {
-        let what = try row.number()
-        guard let key = Self(what: what, name: try row.text()) else {
+/// A row of `inapp_totals`: a total whose owner's row has no ledger.
+extension Ledger {
+    /// Reads the columns `what`, `name`, `count` and `last` from `first` on. Throws ``DamagedValue`` for a kind that
+    /// this version does not know.
+    static func total(_ row: RowColumns, from first: Int = 0) throws -> (key: Key, total: Total) {
+        guard let key = Key(what: try row.number(first), name: try row.text(first + 1)) else {
             throw DamagedValue("column what does not hold a known kind of total")
         }
-        self = key
+        return (key, Total(count: try row.count(first + 2), last: try row.number(first + 3)))
     }
-}
-
-/// Count and time of the last display of a total.
-extension Ledger.Total {
-    /// The columns after those of its key.
-    init(_ row: inout RowColumns) throws { self.init(count: try row.count(), last: try row.number()) }
 }
 
 /// A row of `inapp_displays`: a display whose owner's row has no ledger.
 extension Ledger.Display {
-    /// In the order of ``init(_:owner:)``, without the key's columns `kind` and `owner`.
+    /// In the order of ``init(_:from:owner:)``, without the key's columns `kind` and `owner`.
     static let columns = "offer, at, message, vendor, device, session, exempt, count, limits"
 
-    /// `owner`: the owner of the ledger.
-    /// Throws ``DamagedValue``. A NULL device is the owner.
-    init(_ row: inout RowColumns, owner: String) throws {
+    /// Reads ``columns`` from `first` on. `owner`: the owner of the ledger, which a NULL device stands for. Throws
+    /// ``DamagedValue``.
+    init(_ row: RowColumns, from first: Int = 0, owner: String) throws {
         self.init(
-            offer: try row.text(), at: try row.number(), message: try row.text(), vendor: try row.text(),
-            device: try row.optionalText() ?? owner, session: try row.count())
-        isExempt = try row.flag()
-        count = try row.count()
-        namedLimits = try row.withBytes { try FieldContent($0).texts() } ?? []
+            offer: try row.text(first), at: try row.number(first + 1), message: try row.text(first + 2),
+            vendor: try row.text(first + 3), device: try row.optionalText(first + 4) ?? owner,
+            session: try row.count(first + 5), isExempt: try row.flag(first + 6), count: try row.count(first + 7))
+        namedLimits = try row.withBytes(first + 8) { try FieldContent($0).texts() } ?? []
     }
 }
 
@@ -47,9 +40,6 @@ extension Tally {
         ON CONFLICT (message) DO UPDATE SET
             committed = max(committed + ?, 0), reserved = max(reserved + ?, 0)
         """
-
-    /// Throws ``DamagedValue`` for a negative number.
-    init(_ row: inout RowColumns) throws { self.init(committed: try row.count(), reserved: try row.count()) }
 }
 
 /// A device's row, with the columns that only the store reads.
@@ -65,40 +55,39 @@ struct DeviceRow {
     /// The column `seen`.
     var seen: Int64?
 
-    /// In the order of ``init(_:id:)``; `upsert` writes all of them, and the statement that touches a device all but
-    /// the last two.
-    static let columns = """
-        user, last_now, last_seen, session, last_end, last_walkthrough, last_order, last_decision, state, ledger, \
-        offers, next_due, seen
-        """
+    /// The columns of the device itself, in the order in which ``bind(_:ledger:offers:_:)`` binds them.
+    private static let own = DeviceState.columns(user: "user")
+    /// In the order of ``init(_:id:from:)``; `upsert` writes all of them, and the statement that touches a device all
+    /// but the last two.
+    private static let all = own + ["ledger", "offers", "next_due", "seen"]
+    /// As a list for statements.
+    static let columns = all.joined(separator: ", ")
     /// Inserts a device, or replaces it. A null ledger does not change the stored one.
     static let upsert = """
         INSERT INTO inapp_devices (\(columns), id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET \(assignments)
         """
     /// Each column with the value of the row that could not be inserted.
-    private static let assignments = columns.split(separator: ", ").map { column in
+    private static let assignments = all.map { column in
         column == "ledger" ? "ledger = coalesce(excluded.ledger, ledger)" : "\(column) = excluded.\(column)"
     }.joined(separator: ", ")
+    /// Replaces the columns of a device that are in no index.
+    static let update = """
+        UPDATE inapp_devices SET \(own.map { "\($0) = ?" }.joined(separator: ", ")), \
+        ledger = coalesce(?, ledger), offers = ?
+        """
 
-    /// Throws ``DamagedValue`` for a column of another type and for lists that cannot be read.
-    init(_ row: inout RowColumns, id: DeviceID) throws {
-        device = DeviceState(id: id)
-        device.user = try row.optionalText()
-        device.lastNow = try row.number()
-        device.lastSeen = try row.number()
-        device.session = try row.count()
-        device.lastEnd = try row.optionalNumber()
-        device.lastWalkthrough = try row.optionalText()
-        device.lastOrder = try row.count()
-        device.lastDecision = try row.number()
-        guard try row.withBytes({ try DeviceFields.read($0, into: &device) }) != nil else { throw FieldContent.damage }
-        if let ledger = try row.withBytes({ try LedgerFields.read($0, of: id) }) {
+    /// Reads ``columns`` from `first` on. Throws ``DamagedValue`` for a column of another type and for lists that
+    /// cannot be read.
+    init(_ row: RowColumns, id: DeviceID, from first: Int) throws {
+        device = try DeviceState(id: id, row, from: first)
+        let first = first + Self.own.count
+        if let ledger = try row.withBytes(first, { try LedgerFields.read($0, of: id) }) {
             (device.ledger, hasLedger) = (ledger, true)
         }
-        offers = try OfferNumbers(&row)
-        nextDue = try row.optionalNumber()
-        seen = try row.optionalNumber()
+        offers = try OfferNumbers(row, first + 1)
+        nextDue = try row.optionalNumber(first + 2)
+        seen = try row.optionalNumber(first + 3)
     }
 
     /// The columns except the last two. `ledger`: nil for an unchanged one.
@@ -119,23 +108,10 @@ struct DeviceRow {
     }
 }
 
-/// A row of `inapp_messages`. The body is the message's JSON form as it was registered.
+/// A row of `inapp_messages`.
 extension StoredInAppMessage {
-    /// In the order of ``init(_:)`` and ``bind(_:)``.
-    static let columns = "id, revision, registered_at, withdrawn_at, ends_at, user, device, body"
-
-    /// Throws ``DamagedValue`` for a column of another type. A row with both addresses counts as one of the user; no
-    /// gateway writes one.
-    init(_ row: inout RowColumns) throws {
-        let id = try row.text()
-        let (revision, registeredAt) = (try row.count(), try row.number())
-        let (withdrawnAt, end) = (try row.optionalNumber(), try row.optionalNumber())
-        let (user, device) = (try row.optionalText(), try row.optionalText())
-        let address = user.map(InAppRegistration.Address.user) ?? device.map(InAppRegistration.Address.device)
-        self.init(
-            InAppRegistration(id: id, body: try row.bytes(), address: address, end: end), revision: revision,
-            registeredAt: registeredAt, withdrawnAt: withdrawnAt)
-    }
+    /// In the order of ``bind(_:)``.
+    static let columns = columns(user: "user", device: "device")
 
     /// Binds every column, in their order.
     func bind(_ row: inout RowStatement.Arguments) {

@@ -70,8 +70,8 @@ enum InAppStatement: Int, CaseIterable {
         case .touchUser: "UPDATE inapp_users SET last_now = ?, ledger = coalesce(?, ledger) WHERE rowid = ?"
         case .putUserLedger: "UPDATE inapp_users SET ledger = ? WHERE id = ?"
         case .putDevice: DeviceRow.upsert
-        case .touchDevice: "\(Self.deviceUpdate) WHERE rowid = ?"
-        case .touchDueDevice: "\(Self.deviceUpdate), next_due = ? WHERE rowid = ?"
+        case .touchDevice: "\(DeviceRow.update) WHERE rowid = ?"
+        case .touchDueDevice: "\(DeviceRow.update), next_due = ? WHERE rowid = ?"
         case .putDeviceLedger: "UPDATE inapp_devices SET ledger = ? WHERE id = ?"
         case .putDeviceOffers: "UPDATE inapp_devices SET offers = ? WHERE id = ?"
         case .insertOffer: Offer.insertion
@@ -92,12 +92,6 @@ enum InAppStatement: Int, CaseIterable {
         default: preconditionFailure("The statement reads.")
         }
     }
-
-    /// The columns of a device that are in no index.
-    private static let deviceUpdate = """
-        UPDATE inapp_devices SET user = ?, last_now = ?, last_seen = ?, session = ?, last_end = ?, \
-        last_walkthrough = ?, last_order = ?, last_decision = ?, state = ?, ledger = coalesce(?, ledger), offers = ?
-        """
 
     /// In the order of ``Offer/columns``.
     private static let offerColumns = Offer.columns.joined(separator: ", ")

@@ -11,8 +11,8 @@ struct OfferNumbers: Equatable {
     init() {}
 
     /// Reads the column. Throws ``DamagedValue`` for a text that is not a list of numbers.
-    init(_ row: inout RowColumns) throws {
-        guard let text = try row.optionalText() else { return }
+    init(_ row: RowColumns, _ column: Int) throws {
+        guard let text = try row.optionalText(column) else { return }
         for part in text.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false) {
             guard let number = Int64(Substring(part)), number > 0 else { throw FieldContent.damage }
             all.append(number)

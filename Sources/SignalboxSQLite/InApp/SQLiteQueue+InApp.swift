@@ -80,7 +80,7 @@ extension SQLiteQueue {
                 // No id is empty.
                 row.bind(id ?? "")
                 row.bind(count)
-            }) { try StoredInAppMessage(&$0) }
+            }) { try StoredInAppMessage($0) }
         }
     }
 

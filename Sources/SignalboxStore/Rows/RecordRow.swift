@@ -3,7 +3,7 @@ package import Foundation
 /// A row of a store, for the records that every store reads from equal columns. Columns are counted from 0. Reads
 /// without `optional` in their name throw for NULL; all of them throw ``DamagedValue`` for a value of another type.
 ///
-/// For inspection and media: a store reads its leases from its own type of row, without this protocol.
+/// For inspection, media and in-app rows: a store reads its leases from its own type of row, without this protocol.
 package protocol RecordRow {
     /// An integer of 64 bits.
     func number(_ column: Int) throws -> Int64
@@ -29,6 +29,15 @@ package protocol RecordRow {
     func bytes(_ column: Int) throws -> [UInt8]
     /// Nil for NULL.
     func optionalBytes(_ column: Int) throws -> [UInt8]?
+    /// Calls `read` with bytes that are valid during the call. Returns nil for NULL.
+    func withBytes<Value>(_ column: Int, _ read: (UnsafeRawBufferPointer) throws -> Value) throws -> Value?
     /// The text form of an event's id.
     func eventID(_ column: Int) throws -> String
+}
+
+extension RecordRow {
+    /// Copies the bytes.
+    package func withBytes<Value>(
+        _ column: Int, _ read: (UnsafeRawBufferPointer) throws -> Value
+    ) throws -> Value? { try optionalBytes(column)?.withUnsafeBytes { try read($0) } }
 }
