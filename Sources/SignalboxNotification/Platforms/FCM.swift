@@ -209,10 +209,18 @@ extension Arrival {
 
     /// The extras of an Android intent: a flat map in which the service's keys are mixed with the vendor's. The
     /// display block is flattened to keys `gcm.n.…` (`MessageNotificationKeys` of firebase-android-sdk's
-    /// Constants.java).
+    /// Constants.java). Plugins open JSON texts among the extras, so the values may be objects and lists if a key has a
+    /// prefix of the service (Pushwoosh's plugin for Cordova, `userdata`; OneSignal-Flutter-SDK, `rawPayload`). Apps
+    /// have keys named `from` of their own.
     var isFCMExtras: Bool {
-        root.value.members.contains { key, _ in VendorFields.Reserved.fcm.contains(key) }
-            && root.value.members.allSatisfy { _, value in !value.isObject && !value.isArray }
+        var isFlat = true
+        var isReserved = false
+        for (key, value) in root.value.members {
+            if key.hasPrefix("google.") || key.hasPrefix("gcm.") { return true }
+            if VendorFields.Reserved.fcm.contains(key) { isReserved = true }
+            if value.isObject || value.isArray { isFlat = false }
+        }
+        return isReserved && isFlat
     }
 
     /// The data map as `RemoteMessage.getData()` returns it: flat, every value a string.
