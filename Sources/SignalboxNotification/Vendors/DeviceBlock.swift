@@ -6,7 +6,7 @@ struct DeviceBlock {
     /// The texts, literal or by the keys of the app's strings. Each is a value of the payload.
     private var title, subtitle, body, titleKey, titleArgs, bodyKey, bodyArgs: JSONValue?
     /// The other values of the display block.
-    private var sound, badge, image, tag, channel, click, link, category: JSONValue?
+    private var sound, badge, image, tag, channel, click, link, category, thread: JSONValue?
     /// True when the device shows the push regardless of its other keys.
     private var isShown = false
     private var flags: [JSONValue] = []
@@ -85,7 +85,9 @@ struct DeviceBlock {
 
     /// The additions of cross-platform frameworks to a received display block: their own names, and an object for each
     /// platform (firebase/flutterfire, remote_notification.dart; invertase/react-native-firebase, messaging types;
-    /// firebase-js-sdk, `fcmOptions`). Contains only values that the block itself lacks.
+    /// firebase-js-sdk, `fcmOptions`). Others have the names of Android's getters in the block itself (expo/expo,
+    /// RemoteMessageSerializer.java). Category and thread of a push to an Apple device are next to the block
+    /// (flutterfire, remote_message.dart). Contains only values that the block itself lacks.
     private init(wrapper: JSONValue) {
         let block = wrapper["notification"]
         let android = block?["android"]
@@ -93,18 +95,24 @@ struct DeviceBlock {
         let web = block?["web"]
         func lacks(_ key: StaticString) -> Bool { block?[key]?.hasScalarText != true }
         subtitle = lacks("subtitle") ? apple?["subtitle"] : nil
-        titleKey = lacks("title_loc_key") ? first(block?["titleLocKey"]) : nil
-        titleArgs = block?["titleLocArgs"]
-        bodyKey = lacks("body_loc_key") ? first(block?["bodyLocKey"]) : nil
-        bodyArgs = block?["bodyLocArgs"]
+        titleKey = lacks("title_loc_key") ? first(block?["titleLocKey"], block?["titleLocalizationKey"]) : nil
+        titleArgs = block?["titleLocArgs"] ?? block?["titleLocalizationArgs"]
+        bodyKey = lacks("body_loc_key") ? first(block?["bodyLocKey"], block?["bodyLocalizationKey"]) : nil
+        bodyArgs = block?["bodyLocArgs"] ?? block?["bodyLocalizationArgs"]
         sound = lacks("sound") ? first(android?["sound"], apple?["sound"]?["name"], apple?["sound"]) : nil
-        badge = lacks("badge") ? first(android?["count"], apple?["badge"]) : nil
-        image = lacks("image") ? first(android?["imageUrl"], apple?["imageUrl"], web?["image"]) : nil
+        let hasBadge = !lacks("badge") || !lacks("notification_count")
+        badge = hasBadge ? nil : first(android?["count"], block?["notificationCount"], apple?["badge"])
+        let picture = first(android?["imageUrl"], block?["imageUrl"], apple?["imageUrl"], web?["image"])
+        image = lacks("image") ? picture : nil
         tag = lacks("tag") ? first(android?["tag"]) : nil
-        channel = lacks("channel_id") && lacks("android_channel_id") ? first(android?["channelId"]) : nil
+        let hasChannel = !lacks("channel_id") || !lacks("android_channel_id")
+        channel = hasChannel ? nil : first(android?["channelId"], block?["channelId"])
+        category = block?["actions"]?.isArray == true ? nil : first(wrapper["category"])
+        thread = first(wrapper["threadId"])
         guard lacks("click_action") else { return }
-        click = first(android?["clickAction"])
-        if click == nil { link = first(android?["link"], web?["link"], wrapper["fcmOptions"]?["link"]) }
+        click = first(android?["clickAction"], block?["clickAction"])
+        guard click == nil else { return }
+        link = first(android?["link"], block?["link"], web?["link"], wrapper["fcmOptions"]?["link"])
     }
 
     /// A message whose keys of two words are in camel case: for the Admin SDK for Node (firebase-admin-node,
@@ -133,7 +141,9 @@ struct DeviceBlock {
 
     /// The values with a field of their own in events, without the arguments of localised texts.
     private var single: [JSONValue] {
-        let texts = [title, subtitle, body, titleKey, bodyKey, sound, image, tag, channel, click, link, category]
+        let texts = [
+            title, subtitle, body, titleKey, bodyKey, sound, image, tag, channel, click, link, category, thread,
+        ]
         var values = texts.compactMap { $0?.hasText == true ? $0 : nil } + flags
         if let badge, badge.number != nil { values.append(badge) }
         return values
@@ -174,6 +184,7 @@ extension DeviceBlock {
         notification.content.localized.fill(
             titleKey: titleKey, titleArgs: titleArgs, bodyKey: bodyKey, bodyArgs: bodyArgs, in: parser)
         if let channel = channel?.text { notification.content.presentation.channelId = channel }
+        notification.content.threadId = notification.content.threadId ?? thread?.text
         notification.tag = notification.tag ?? tag?.text
         notification.addMedia(image, as: .attachment, kind: .image)
         notification.action = notification.action ?? click.flatMap { .clicking($0) } ?? link.flatMap { .opening($0) }
