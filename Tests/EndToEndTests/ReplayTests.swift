@@ -82,7 +82,14 @@ import Testing
         let batch = #"{"isPositiveAction":true,"pushPayload":"{\"com.batch\":{\"i\":\"a\"},\"msg\":\"a\"}"}"# + "\n"
         let request = #"{"token":"t","android":{"priority":"high"},"apns":{"payload":{"aps":{"alert":"a"}}}}"# + "\n"
         let relayed = #"{"to":"t","data":{"payload":"{\"com.batch\":{\"i\":\"a\"},\"msg\":\"a\"}"}}"# + "\n"
+        let expo =
+            #"{"request":{"trigger":{"type":"push","payload":{"aps":{"alert":"a"},"body":{"k":1}}},"#
+            + #""content":{"title":"a","body":"b"}},"date":1}"# + "\n"
+        let deepTexts = #"{"n":1,"page":{"n":2,"head":{"n":3,"meta":{"k":"v"}}}}"# + "\n"
+        let opened =
+            #"{"data":{"google.message_id":"1","k":"v","gcm.n.analytics_data":{"google.c.a.e":"1"}},"tap":true}"# + "\n"
         try await expectAdvice([
+            (expo, "/request/trigger/payload"), (deepTexts, nil), (opened, "/data"),
             (brazeAndroid, "/android"), (brazeApple, "/ios"), (airship, "/pushPayload/extras"),
             (oneSignal, "/rawPayload"), (moEngage, "/data/payload"), (batch, "/pushPayload"), (request, nil),
             (relayed, nil),

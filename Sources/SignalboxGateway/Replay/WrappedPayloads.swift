@@ -39,11 +39,12 @@ final class WrappedPayloads: Sendable {
             + remedy
     }
 
-    /// The location of the payload in a text that is not a payload itself, at most two levels deep.
+    /// The location of the payload in a text that is not a payload itself, at most three levels deep: Expo's
+    /// listeners have it at `/request/trigger/payload` (docs.expo.dev, "Handle incoming notifications").
     private static func pointer(in text: UnsafeBufferPointer<UInt8>) -> String? {
         let parser = JSONParser()
         guard let root = try? parser.parse(text), root.isObject else { return nil }
-        let best = best(in: root, levels: 2, parser)
+        let best = best(in: root, levels: 3, parser)
         return best?.pointer.isEmpty == true ? nil : best?.pointer
     }
 
@@ -72,12 +73,12 @@ final class WrappedPayloads: Sendable {
     }
 
     /// The strongest payload in an object, or the object itself; of several, the first. Nil if there is none.
-    /// Recursion is bounded by `levels`.
+    /// Recursion is bounded by `levels`. In the last level strings alone are not enough: many objects have only these.
     private static func best(in object: JSONValue, levels: Int, _ parser: JSONParser) -> Place? {
         let own = form(of: object, parser)
         var best = own.map { Place(pointer: "", form: $0) }
         guard levels > 0, own ?? .texts < .whole else { return best }
-        let weakest = own?.weakestMember ?? .texts
+        let weakest = own?.weakestMember ?? (levels == 1 ? .blocks : .texts)
         for (key, value) in object.members.prefix(mostMembers) where best?.form != .claimed {
             let inner = value.isObject ? self.best(in: value, levels: levels - 1, parser) : text(value, parser)
             guard let inner, inner.form >= weakest, best.map({ $0.form < inner.form }) ?? true else { continue }
