@@ -1,5 +1,6 @@
 """Modules of the console without a page: texts, links, patterns, differences. They run in the browser that loads them."""
 
+import json
 import unittest
 
 from browser import Browser
@@ -97,6 +98,19 @@ class Modules(unittest.TestCase):
         for number, shown in [(0, "0"), (999, "999"), (1000, "1,000"), (12304, "12,304"), (1234567, "1,234,567"),
                               (0.5, "0.5"), (1234.56789, "1,234.568"), (-1000, "-1,000"), (None, "–")]:
             self.assertEqual(self.call("text", "m.count(a[0])", number), shown)
+
+    def test_long_integers_keep_their_digits(self):
+        text = ('{"a":9007199254740993,"b":"x\\\\\\" 12345678901234567890, \\\\","c":[-9223372036854775808,1.5,9007199254740991],'
+                '"12345678901234567890":{"d":[18446744073709551615]}}')
+        # The same members with strings in place of the long integers.
+        strings = json.loads(text, parse_int=lambda digits: digits if abs(int(digits)) >= 2 ** 53 else int(digits))
+        self.assertEqual(self.call("text", "JSON.parse(JSON.stringify(m.readJSON(a[0]), (_, item) => "
+                                   "typeof item === 'bigint' ? String(item) : item))", text), strings)
+        written = self.call("text", "m.writeJSON(m.readJSON(a[0]), 2)", text)
+        self.assertEqual(json.loads(written), json.loads(text))
+        self.assertIsNone(self.call("text", "m.writeJSON(undefined) ?? null"))
+        self.assertEqual(self.call("origin", "m.differences({ a: 9007199254740993n }, { a: 9007199254740993n }).length"), 0)
+        self.assertEqual(self.call("routes", "JSON.parse(m.asRoute({ a: [9007199254740993n] }, 'crm')).match.a.length"), 1)
 
     def test_numbers_agree_with_their_nouns(self):
         for number, shown in [(0, "0 routes"), (1, "1 route"), (2, "2 routes"), (1001, "1,001 routes")]:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import unittest
+import urllib.parse
 
 from browser import Browser, Keys
 from gateway import alert, gateway, with_buttons, with_carousel
@@ -184,6 +185,23 @@ class Operations(unittest.TestCase):
         command = self.browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
         self.assertEqual(json.loads(done.stdout)["vendor"], "mce")
+
+    def test_a_long_number_keeps_its_digits(self):
+        event = self.gateway.send({**alert("Long number"), "user": 9007199254740993})
+        self.browser.open(f"events/{event}")
+        for side, at in (("raw", "/user"), ("event", "/data/custom/user")):
+            node = f".tree[data-side={side}] [data-p='{at}']"
+            self.browser.until(node, lambda: self.browser.all(node))
+            self.assertIn("9007199254740993", self.browser.text(node))
+        self.browser.driver.execute_cdp_cmd("Browser.grantPermissions", {"permissions": ["clipboardReadWrite"]})
+        self.browser.run("[...document.querySelectorAll('main button')].find((b) => b.textContent === 'Copy event').click()")
+        self.browser.until("the event was copied", lambda: self.browser.text("#toast"))
+        copied = self.browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+        self.assertEqual(json.loads(copied)["data"]["custom"], {"user": 9007199254740993})
+        pattern = '{"data":{"custom":{"user":[9007199254740993]}}}'
+        for page in ("events", "live", "routes"):
+            self.browser.open(f"{page}?pattern={urllib.parse.quote(pattern)}")
+            self.browser.shows("1 of" if page == "routes" else "Long number")
 
     def test_an_event_is_sent_again(self):
         event = self.gateway.send(alert("Again", "b"))

@@ -1,5 +1,5 @@
 // Requests to the public API. The token is in memory, and in sessionStorage if the operator wishes; never in a URL.
-import { followClock } from "./text.js";
+import { followClock, readJSON, writeJSON } from "./text.js";
 
 const slot = "signalbox.token";
 /** Milliseconds that the console waits for an answer to a reading request. */
@@ -81,7 +81,7 @@ async function send(method, path, { query, body, signal, accept, headers } = {})
   }
   // A browser's change needs this type: pages of other sites cannot send it.
   if (method !== "GET") fields["content-type"] = "application/json";
-  const text = body === undefined ? undefined : typeof body === "string" ? body : JSON.stringify(body);
+  const text = body === undefined ? undefined : typeof body === "string" ? body : writeJSON(body);
   let response;
   try {
     response = await fetch(address(path, query), {
@@ -107,7 +107,7 @@ export async function call(method, path, options) {
   const response = await send(method, path, { ...options, signal: limited(method, path, options?.signal) });
   let text;
   try { text = await response.text(); } catch (error) { throw failure(error); }
-  try { return text ? JSON.parse(text) : {}; } catch {
+  try { return text ? readJSON(text) : {}; } catch {
     throw new Refusal(response.status, { title: "The answer is not JSON", code: "answer-unreadable",
       detail: "Something else answered, such as the sign-in page of a proxy: load this page again." });
   }

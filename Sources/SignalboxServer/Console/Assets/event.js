@@ -1,7 +1,7 @@
 // One event: previews, origin, detectors, routes, deliveries, taps, and what an operator can do with it.
 import { h } from "./h.js";
 import { get, optional, post, read, session, whyNot } from "./api.js";
-import { count, dim, hint, inline, link, loading, time, visible } from "./text.js";
+import { count, dim, hint, inline, link, loading, time, visible, writeJSON } from "./text.js";
 import { badge, change, confirm, copy, facts, permitted, problem, section, state, table, tell, to } from "./ui.js";
 import { previews, source } from "./preview.js";
 import { differences, parsed, sideBySide } from "./origin.js";
@@ -47,7 +47,7 @@ export function view(context) {
       ["Trace", data.trace ? h("code", null, inline(data.trace)) : null], ["Payload", payloadWords(data)]),
     h("div", { class: "buttons" }, permitted("operator", "Send again …", { onclick: () => sendAgain(context) }),
       h("button", { onclick: () => copyCurl(context) }, "Copy curl"),
-      h("button", { onclick: () => copy(JSON.stringify(event, null, 2), "The event was copied.") },
+      h("button", { onclick: () => copy(writeJSON(event, 2), "The event was copied.") },
         "Copy event")),
     section("Preview", previews(context, event, states)),
     section("Payload and event", origin(context)),
@@ -155,7 +155,7 @@ function compare(context) {
 }
 
 function short(value) { return value === undefined ? dim("absent")
-  : inline(JSON.stringify(value), 200); }
+  : inline(writeJSON(value), 200); }
 
 function sendAgain({ id, local, reload }) {
   const names = (local.destinations?.destinations ?? []).map((item) => item.name);

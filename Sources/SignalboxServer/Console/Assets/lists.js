@@ -2,7 +2,7 @@
 import { h } from "./h.js";
 import { call, get, session, whyNot } from "./api.js";
 import { block, bytes, count, dim, gatewayTime, hint, inline, link, several, time, timeText,
-  visible } from "./text.js";
+  visible, writeJSON } from "./text.js";
 import { badge, copy, current, facts, filters, listFacts, none, problem, section, sendOne, state, table, to,
   windowFields } from "./ui.js";
 import { source } from "./preview.js";
@@ -102,8 +102,8 @@ const categories = list({
       [badge(type ?? "–"), " "])],
     ["Definition", (row) => h("details", null, h("summary", null, "JSON"),
       h("pre", { tabindex: 0, "aria-label": "Definition of the category" },
-      block(JSON.stringify(row, null, 2), 16384)))]],
-  actions: (row) => [{ label: "Copy the definition", run: () => copy(JSON.stringify(row, null, 2),
+      block(writeJSON(row, 2), 16384)))]],
+  actions: (row) => [{ label: "Copy the definition", run: () => copy(writeJSON(row, 2),
     "The definition was copied.") }],
 });
 
@@ -144,7 +144,7 @@ const inapp = {
         ["Not active because", data.fault ? [h("code", null, inline(data.fault.code)), " ",
           inline(data.fault.detail, 300)] : null]),
       section("Form", h("pre", { tabindex: 0, "aria-label": "Form of the message" },
-        block(JSON.stringify(data.form ?? {}, null, 2), 32768)))] : null];
+        block(writeJSON(data.form ?? {}, 2), 32768)))] : null];
   },
 };
 
@@ -169,7 +169,7 @@ function explain(context) {
         ["Result", (row) => inline(row.result)],
         ["Failed checks", (row) => row.checks.filter((check) => !check.ok).map(({ code, actual, expected }) =>
           h("div", { key: code }, h("code", null, inline(code)), " ", inline(`${actual}, expected ${expected}`)))],
-        ["Details", (row) => inline(JSON.stringify(row), 400)]], candidates, (row, at) => at, "No candidate.")] : null);
+        ["Details", (row) => inline(writeJSON(row), 400)]], candidates, (row, at) => at, "No candidate.")] : null);
 }
 
 // MARK: Ledger and actions

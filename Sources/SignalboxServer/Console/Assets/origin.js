@@ -1,7 +1,7 @@
 // The payload as received and the event, side by side. A member lights the members of the other side that it comes from
 // or goes to, as the gateway found by reading the payload again.
 import { h } from "./h.js";
-import { dim, hint, inline, visible } from "./text.js";
+import { dim, hint, inline, readJSON, visible } from "./text.js";
 
 const mostNodes = 3000;
 const deepest = 64;
@@ -31,7 +31,7 @@ export function sideBySide(raw, event, { provenance = [], unread = [], complete 
 /** The payload's bytes as a value, or as text if they are not JSON. */
 export function parsed(bytes) {
   const text = new TextDecoder().decode(bytes);
-  try { return { text, value: JSON.parse(text) }; } catch { return { text, value: text }; }
+  try { return { text, value: readJSON(text) }; } catch { return { text, value: text }; }
 }
 
 function index(provenance, side) {
@@ -68,7 +68,7 @@ function leaf(value) {
 // JSON inside a string: pointers continue in it.
 function nested(text) {
   if (!/^\s*[[{]/.test(text) || text.length > 100_000) return null;
-  try { return JSON.parse(text); } catch { return null; }
+  try { return readJSON(text); } catch { return null; }
 }
 
 const other = { raw: "event", event: "raw" };

@@ -1,12 +1,12 @@
 // The editor of event patterns: syntax errors with line and column while typing, and chips that write the pattern.
 import { h } from "./h.js";
-import { dim, visible } from "./text.js";
+import { dim, readJSON, visible, writeJSON } from "./text.js";
 
 /** Reads a pattern: `{ value }`, or `{ line, column, message }` of the first mistake. An empty text is no pattern. */
 export function readPattern(text) {
   if (!text?.trim()) return { value: null };
   let value;
-  try { value = JSON.parse(text); } catch (error) { return { ...place(text, mistakeAt(text)),
+  try { value = readJSON(text); } catch (error) { return { ...place(text, mistakeAt(text)),
     message: visible(error.message, 200) }; }
   if (value === null || typeof value !== "object" || Array.isArray(value)) {
     return { line: 1, column: 1, message: "A pattern is an object." };
@@ -139,5 +139,5 @@ export function chips(label, words, path, value, use) {
   return h("div", { class: "chips", role: "group", "aria-label": label }, dim(`${label}:`),
     words.map((word) => h("button", { class: "chip", key: `${path}${word}`,
       "aria-pressed": has(value, path, word) ? "true" : "false",
-      onclick: () => use(JSON.stringify(toggled(value, path, word) ?? undefined) ?? "") }, visible(word, 40))));
+      onclick: () => use(writeJSON(toggled(value, path, word) ?? undefined) ?? "") }, visible(word, 40))));
 }

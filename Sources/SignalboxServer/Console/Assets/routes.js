@@ -1,7 +1,7 @@
 // Routes: the graph of what flows where, a playground for patterns, and the config with its history.
 import { h } from "./h.js";
 import { call, get, optional, session, whyNot } from "./api.js";
-import { count, dim, hint, inline, loading, several, time, visible } from "./text.js";
+import { count, dim, hint, inline, loading, several, time, visible, writeJSON } from "./text.js";
 import { badge, change, copy, facts, problem, section, state, table, to } from "./ui.js";
 import { editor, follow, readPattern } from "./pattern.js";
 
@@ -137,7 +137,7 @@ function playground(context) {
       ["Event", (row) => h("a", { href: to("events", row.id) }, visible(row.id, 36))],
       ["Matches", (row) => (row.matched ? badge("matched", "good") : badge("no"))],
       ["First mismatch", (row) => (row.matched ? "" : [h("code", null, inline(row.pointer)), row.found !== undefined
-        ? [" is ", inline(typeof row.found === "string" ? row.found : JSON.stringify(row.found), 160)] : ""])]],
+        ? [" is ", inline(typeof row.found === "string" ? row.found : writeJSON(row.found), 160)] : ""])]],
     result.samples ?? [], (row) => row.id, "No event was accepted yet.") : null];
 }
 
@@ -153,7 +153,7 @@ function known(data) { return (data.routes ?? []).flatMap((row) => row.to ?? [])
 
 /** A route of the config with this pattern. */
 export function asRoute(pattern, destination) {
-  return `${JSON.stringify({ name: "new-route", match: pattern, to: [destination] }, null, 2)}\n`;
+  return `${writeJSON({ name: "new-route", match: pattern, to: [destination] }, 2)}\n`;
 }
 
 // MARK: Config
@@ -215,4 +215,4 @@ export function history(list) {
       : h("p", { class: "empty" }, "No config was loaded yet.")];
 }
 
-function json(value) { return value === undefined ? "" : inline(JSON.stringify(value), 200); }
+function json(value) { return value === undefined ? "" : inline(writeJSON(value), 200); }

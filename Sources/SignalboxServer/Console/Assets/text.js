@@ -99,6 +99,28 @@ export function count(number) {
 /** A number with its noun, such as "1 route" and "2 routes". */
 export const several = (number, noun, nouns = `${noun}s`) => `${count(number)} ${number === 1 ? noun : nouns}`;
 
+// Begins the text of a BigInt while JSON is read or written. No sender can know it.
+const mark = `${crypto.getRandomValues(new Uint32Array(4)).join("-")}:`;
+
+/** Reads JSON. Integers that a number cannot hold become BigInts, because identifiers must keep all their digits. */
+export function readJSON(text) {
+  const value = JSON.parse(text);
+  if (!/\d{16}/.test(text)) return value;
+  let isString = false;
+  const marked = text.replaceAll(/\\.|"|-?\d[\d.eE+-]*/g, (token) => {
+    if (token === "\"") isString = !isString;
+    return isString || !/^-?\d+$/.test(token) || Number.isSafeInteger(Number(token)) ? token : `"${mark}${token}"`;
+  });
+  return JSON.parse(marked, (_, item) => (typeof item === "string" && item.startsWith(mark)
+    ? BigInt(item.slice(mark.length)) : item));
+}
+
+/** Writes JSON, also of values with BigInts. `space`: as of `JSON.stringify`. */
+export function writeJSON(value, space) {
+  const text = JSON.stringify(value, (_, item) => (typeof item === "bigint" ? `${mark}${item}` : item), space);
+  return text?.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, "g"), "$1");
+}
+
 /** A number of bytes. */
 export function bytes(number) {
   if (typeof number !== "number") return "–";
