@@ -154,7 +154,8 @@ class PagesAndHosts(Everything, unittest.TestCase):
         self.browser.size(1280)
         for page, words in (
                 ("events", "entries from the beginning until now"), ("events?limit=5", "5 entries on this page from"),
-                ("rejections", "1 entry; newest first, the last 200"), ("categories", "1 entry; by identifier")):
+                ("rejections", "1 entry; newest first, the last 200"), ("categories", "1 entry; by identifier"),
+                ("media", "1 entry; oldest first"), ("media?state=failed", "1 entry; newest first")):
             self.browser.open(page)
             self.assertIn(words, self.browser.text("main .listfacts"), page)
 

@@ -7,7 +7,8 @@ import { badge, copy, current, facts, filters, listFacts, none, problem, section
   windowFields } from "./ui.js";
 import { source } from "./preview.js";
 
-// A page with a list of one endpoint. `rows`: member of the answer; `note`: its order and window, in words.
+// A page with a list of one endpoint. `rows`: member of the answer; `note`: its order and window, in words, or a
+// function that makes them of the parameters.
 function list({ title, path, rows, fields = [], columns, note, more, empty, actions, sampling }) {
   return {
     showsErrors: true,
@@ -17,7 +18,8 @@ function list({ title, path, rows, fields = [], columns, note, more, empty, acti
       const data = current(context);
       const found = data?.[rows] ?? [];
       return [h("h1", null, title), fields.length ? filters(params, fields) : null, problem(error),
-        data ? listFacts({ context, data, shown: found.length, order: note, sampling,
+        data ? listFacts({ context, data, shown: found.length, sampling,
+          order: typeof note === "function" ? note(params) : note,
           isTimeless: !fields.some(([name]) => name === "since") }) : null, more?.(context),
         table(title, typeof columns === "function" ? columns(context) : columns, found, (row, at) => row.id ?? at,
           data ? none(params, data, empty) : error ? "No list." : "Loading …")];
@@ -67,7 +69,9 @@ const vendors = {
 
 const media = list({
   title: "Media", path: "media", rows: "media", fields: [["state", "State", ["stored", "wanted", "failed"]]],
-  note: "newest first", sampling: "state “stored” unless another one is chosen", 
+  // As GET /v1/media lists them.
+  note: ({ state: word }) => (["wanted", "failed"].includes(word) ? "newest first" : "oldest first"),
+  sampling: "state “stored” unless another one is chosen",
   empty: ["No file has this state. Files that events name appear here, if a route has ", h("code", null, "media"), "."],
   columns: ({ local, redraw }) => {
     const broken = local.broken ??= new Set();
