@@ -93,7 +93,7 @@ import Testing
         setting.observation.settled(outcomes.map { ObservationSetting.settlement($0) })
         setting.advance(by: .seconds(1))
         let sums = setting.observation.activity.series(window: 1, step: 1).sums
-        #expect(sums == [.delivered: ["crm": [1]], .failed: ["crm": [3]]])
+        #expect(sums == [.delivered: ["crm": [1]], .failed: ["crm": [2]]])
         let shown = setting.observation.recent.read(after: RecentPosition(), upTo: 10).entries.map { entry in
             if case .delivery(let delivery) = entry.item { delivery.outcome } else { nil as RecentDelivery.Outcome? }
         }

@@ -15,7 +15,7 @@ package final class ActivityCounts: Sendable {
         case rejected
         /// Delivered events, by destination.
         case delivered
-        /// Failed attempts and expired deliveries, by destination.
+        /// Failed attempts, by destination.
         case failed
     }
 

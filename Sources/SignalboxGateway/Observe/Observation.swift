@@ -85,7 +85,9 @@ package final class Observation: Sendable {
             let name = settlement.lease.destination.name
             switch settlement.outcome {
             case .delivered: activity.count(.delivered, name, at: now)
-            case .retry, .dead, .expired: activity.count(.failed, name, at: now)
+            case .retry, .dead: activity.count(.failed, name, at: now)
+            // Not an attempt. The queue ends expired deliveries too, and they do not arrive here.
+            case .expired: break
             case .postponed, .returned: continue
             }
             if recent.isOn, deliveries.admits(settlement.lease.destination, at: now),
