@@ -112,6 +112,11 @@ class Modules(unittest.TestCase):
         self.assertEqual(self.call("origin", "m.differences({ a: 9007199254740993n }, { a: 9007199254740993n }).length"), 0)
         self.assertEqual(self.call("routes", "JSON.parse(m.asRoute({ a: [9007199254740993n] }, 'crm')).match.a.length"), 1)
 
+    def test_a_list_that_is_cut_says_so(self):
+        self.assertEqual(self.call("ui", "m.first(['a', 'b', 'c', 'd'], 2, (word) => word)[0]"), ["a", "b"])
+        self.assertEqual(self.call("ui", "m.first(['a', 'b', 'c', 'd'], 2, (word) => word)[1].children"), ["and 2 more"])
+        self.assertIsNone(self.call("ui", "m.first(['a', 'b'], 2, (word) => word)[1]"))
+
     def test_numbers_agree_with_their_nouns(self):
         for number, shown in [(0, "0 routes"), (1, "1 route"), (2, "2 routes"), (1001, "1,001 routes")]:
             self.assertEqual(self.call("text", "m.several(a[0], 'route')", number), shown)

@@ -1,5 +1,6 @@
 """Every page under the policy, in two themes and three widths, without other hosts."""
 
+import json
 import os
 import unittest
 import urllib.parse
@@ -158,6 +159,27 @@ class PagesAndHosts(Everything, unittest.TestCase):
                 ("media", "1 entry; oldest first"), ("media?state=failed", "1 entry; newest first")):
             self.browser.open(page)
             self.assertIn(words, self.browser.text("main .listfacts"), page)
+
+    def test_a_tap_leads_to_its_notification(self):
+        def report(second):
+            return json.dumps({"eventId": self.event, "actionIdentifier": "default",
+                               "deviceTime": f"2026-11-30T10:{second // 60:02}:{second % 60:02}Z"})
+        status, _, body = self.gateway.request("POST", "/v1/interactions", report(0), content_type="application/json")
+        self.assertEqual(status, 202, body)
+        for page in ("events", "live"):
+            self.browser.open(page)
+            self.assertIn("(interaction.received)", self.browser.text("tbody tr"))
+        self.browser.open(f"events/{json.loads(body)['id']}")
+        self.browser.shows("Events of this type have no payload.")
+        self.assertNotIn("keepPayloads", self.browser.text())
+        self.browser.all(f"main .facts a[href*='{self.event}']")[0].click()
+        self.browser.shows("Five buttons", "main h1")
+        self.assertNotIn("The oldest 500", self.browser.text())
+        lines = "\n".join(report(second) for second in range(1, 500))
+        status, _, body = self.gateway.request("POST", "/v1/interactions", lines, content_type="application/json")
+        self.assertEqual(status, 202, body[:300])
+        self.browser.open(f"events/{self.event}")
+        self.browser.shows("The oldest 500; further ones are not listed here.")
 
     def test_utc_everywhere(self):
         self.browser.size(1280)

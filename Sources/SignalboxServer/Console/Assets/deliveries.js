@@ -97,12 +97,8 @@ function attempt(item) {
       block(item.reply))] : null);
 }
 
-// An object, or a list of pairs or objects.
-function headers(fields) {
-  const pairs = Array.isArray(fields)
-    ? fields.map((field) => (Array.isArray(field) ? field : [field.name, field.value])) : Object.entries(fields ?? {});
-  return facts(...pairs.map(([name, value]) => [inline(name, 100), inline(value, 500)]));
-}
+const headers = (fields) => facts(...Object.entries(fields ?? {}).map(([name, value]) =>
+  [inline(name, 100), inline(value, 500)]));
 
 const canRetry = (row) => row.state === "dead" || row.state === "waiting";
 
@@ -154,6 +150,7 @@ async function bulk(context, kind) {
   const verb = kind === "retry" ? "Retry" : "Purge";
   const isOne = preview.count === 1;
   const what = several(preview.count, "delivery", "deliveries");
+  const affected = Object.entries(preview.byDestination ?? {}).sort(([, a], [, b]) => b - a);
   if (!preview.count) return confirm(`${verb} deliveries`,
     { role, button: "Close", body: h("p", null, "No delivery matches."), run: async () => "No change was made." });
   return confirm(`${verb} ${what}`, {
@@ -164,8 +161,8 @@ async function bulk(context, kind) {
       facts(["Filter", Object.entries(filter).map(([name, value]) =>
         [h("code", null, `${name}=${visible(value, 100)}`), " "])], ["Oldest", time(preview.oldest)],
         ["Newest", time(preview.newest)]),
-      facts(...Object.entries(preview.byDestination ?? {}).slice(0,
-        20).map(([name, value]) => [inline(name), count(value)])),
+      facts(...affected.slice(0, 20).map(([name, value]) => [inline(name), count(value)]),
+        affected.length > 20 ? ["Others", several(affected.length - 20, "destination")] : null),
       hint("Deliveries that are added after this count are not changed. ",
         "The preview is valid for 5 minutes.")],
     button: `${verb} ${what}`,

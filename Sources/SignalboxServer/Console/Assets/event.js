@@ -1,7 +1,7 @@
 // One event: previews, origin, detectors, routes, deliveries, taps, and what an operator can do with it.
 import { h } from "./h.js";
 import { get, optional, post, read, session, whyNot } from "./api.js";
-import { count, dim, hint, inline, link, loading, time, visible, writeJSON } from "./text.js";
+import { count, dim, hint, inline, isPush, link, loading, time, visible, writeJSON } from "./text.js";
 import { badge, change, confirm, copy, facts, permitted, problem, section, state, table, tell, to } from "./ui.js";
 import { previews, source } from "./preview.js";
 import { differences, parsed, sideBySide } from "./origin.js";
@@ -37,30 +37,38 @@ export function view(context) {
   const { event } = data;
   const content = event.data ?? {};
   const states = new Map((data.media ?? []).map((item) => [item.url, item]));
-  return [h("h1", null, inline(content.content?.title ?? content.content?.body ?? event.subject ?? event.type, 120)),
+  const hasPayload = isPush(event);
+  return [h("h1", null, inline(content.content?.title ?? content.content?.body
+    ?? (hasPayload ? event.subject : event.type), 120)),
     problem(error),
     facts(["Id", h("code", null, inline(event.id))], ["Time", time(event.time)], ["Source", inline(event.source)],
       ["Type", inline(event.type)],
       ["Vendor", inline(content.vendor)], ["Kind", inline(content.kind)], ["Platform", inline(content.platform)],
       ["Evidence", content.detection ? (content.detection.evidence
         ?? []).map((at) => [h("code", null, inline(at)), " "]) : null],
-      ["Trace", data.trace ? h("code", null, inline(data.trace)) : null], ["Payload", payloadWords(data)]),
+      ["Trace", data.trace ? h("code", null, inline(data.trace)) : null],
+      ["Payload", hasPayload ? payloadWords(data) : null], ["Notification", eventLink(content.notification?.id)],
+      ["Repetition", eventLink(content.snooze?.eventId)], ["Failed event", eventLink(content.event)]),
     h("div", { class: "buttons" }, permitted("operator", "Send again …", { onclick: () => sendAgain(context) }),
       h("button", { onclick: () => copyCurl(context) }, "Copy curl"),
       h("button", { onclick: () => copy(writeJSON(event, 2), "The event was copied.") },
         "Copy event")),
     section("Preview", previews(context, event, states)),
     section("Payload and event", origin(context)),
-    section("Warnings", warnings(content.warnings ?? [])),
-    section("Detectors", detectors(context)),
+    hasPayload ? [section("Warnings", warnings(content.warnings ?? [])), section("Detectors", detectors(context))]
+      : null,
     section("Routes", routes(data.routes ?? local.explained?.routes)),
-    section("Deliveries", table("Deliveries of this event", deliveryColumns, data.deliveries ?? [], (row) => row.id,
-      "The event has no delivery.")),
-    section("Taps", table("Taps", tapColumns, data.interactions ?? [], (row) => row.id, "No tap was reported.")),
+    section("Deliveries", bound(data.deliveries), table("Deliveries of this event", deliveryColumns,
+      data.deliveries ?? [], (row) => row.id, "The event has no delivery.")),
+    section("Taps", bound(data.interactions), table("Taps", tapColumns, data.interactions ?? [], (row) => row.id,
+      "No tap was reported.")),
     section("Media", table("Media", mediaColumns(content), data.media ?? [], (row, at) => at,
       "The event has no media.")),
     section("Compare", compare(context))];
 }
+
+// As GET /v1/events/{id} bounds them.
+const bound = (list) => (list?.length >= 500 ? hint("The oldest 500; further ones are not listed here.") : null);
 
 /** Actions of the event. */
 export function actions(context) {
@@ -71,13 +79,16 @@ export function actions(context) {
       run: () => { location.hash = to("events", null, { vendor: context.data?.event?.data?.vendor }); } }];
 }
 
+const eventLink = (id) => (typeof id === "string" ? h("a", { href: to("events", id) }, inline(id)) : null);
+
 function payloadWords(data) {
   return data.payload === "kept" ? "kept" : ["gone – ", h("code", null, "console.keepPayloads"),
     " decides which payloads are kept"];
 }
 
 function origin({ data, local }) {
-  const note = local.raw ? null : data.payload !== "kept"
+  const note = local.raw ? null : !isPush(data.event) ? h("p", null, "Events of this type have no payload.")
+    : data.payload !== "kept"
     ? h("p", null, "The payload was not kept: set ", h("code", null, "console.keepPayloads"), " to keep further ones.")
     : session.who?.content === false ? h("p", null, "This token does not read texts.")
       : whyNot("operator") ? h("p", null, `The payload ${whyNot("operator")}.`)

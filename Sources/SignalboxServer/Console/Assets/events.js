@@ -1,8 +1,8 @@
 // Events: every accepted event, with filters. One event is the page of event.js.
 import { h } from "./h.js";
 import { Refusal, call, get, session } from "./api.js";
-import { bytes, dim, inline, time } from "./text.js";
-import { badge, change, counted, current, filters, listFacts, none, problem, sendOne, table, to,
+import { bytes, dim, inline, time, titled } from "./text.js";
+import { badge, change, counted, current, filters, first, listFacts, none, problem, sendOne, table, to,
   windowFields } from "./ui.js";
 import { editor, follow, readPattern } from "./pattern.js";
 import * as detail from "./event.js";
@@ -67,12 +67,12 @@ export function actions(context, at) {
 
 const columns = [
   ["Time", (row) => time(row.time)],
-  ["Title", (row) => h("a", { href: to("events", row.id) }, row.title ? inline(row.title, 160) : "(no text)")],
+  ["Title", (row) => h("a", { href: to("events", row.id) }, titled(row, 160))],
   ["Vendor", (row) => inline(row.vendor ?? "–")],
   ["Kind", (row) => inline(row.kind ?? row.type)],
   ["Source", (row) => inline(row.source)],
-  ["Warnings", (row) => ((row.warnings ?? []).length ? row.warnings.slice(0,
-    3).map((code) => [h("code", null, inline(code, 60)), " "]) : dim("none"))],
+  ["Warnings", (row) => ((row.warnings ?? []).length ? first(row.warnings, 3, (code) =>
+    [h("code", null, inline(code, 60)), " "]) : dim("none"))],
   ["Deliveries", (row) => counted(row.deliveries) ?? badge("no route", "warm")],
   ["Size", (row) => bytes(row.bytes)],
 ];

@@ -3,7 +3,7 @@ import { h } from "./h.js";
 import { call, get, session, whyNot } from "./api.js";
 import { block, bytes, count, dim, gatewayTime, hint, inline, link, several, time, timeText,
   visible, writeJSON } from "./text.js";
-import { badge, copy, current, facts, filters, listFacts, none, problem, section, sendOne, state, table, to,
+import { badge, copy, current, facts, filters, first, listFacts, none, problem, section, sendOne, state, table, to,
   windowFields } from "./ui.js";
 import { source } from "./preview.js";
 
@@ -50,8 +50,8 @@ const vendors = {
         inline(row.name))], ["Events", (row) => count(row.events)],
         ["Share", (row) => [h("meter", { min: 0, max: 1, value: row.share ?? 0,
           "aria-label": `Share of ${visible(row.name, 60)}` }), " ", percent(row.share)]],
-        ["Warnings", (row) => Object.entries(row.warnings ?? {}).slice(0,
-          6).map(([code, number]) => [h("a", { href: to("events", null, { vendor: row.name, warning: code }) },
+        ["Warnings", (row) => first(Object.entries(row.warnings ?? {}).sort(([, a], [, b]) => b - a), 6,
+          ([code, number]) => [h("a", { href: to("events", null, { vendor: row.name, warning: code }) },
           inline(code, 60)), ` ${count(number)} `])],
         ["New keys", (row) => count((row.newKeys ?? []).length + (row.folded ?? 0))]], rows, (row) => row.name, data
           ? ["No event yet. A vendor appears here with its first event: ", sendOne]
@@ -86,8 +86,8 @@ const media = list({
       ["File", (row) => (row.sha256 ? h("code", null, visible(row.sha256, 16)) : "–")],
       ["Type", (row) => [inline(row.contentType ?? "–"), row.width ? ` ${row.width} × ${row.height}` : ""]],
       ["Size", (row) => bytes(row.bytes)],
-      ["Links of vendors", (row) => (row.urls ?? [row.url]).filter(Boolean).slice(0,
-        3).map((url) => h("div", { key: url }, link(url)))],
+      ["Links of vendors", (row) => first((row.urls ?? [row.url]).filter(Boolean), 3,
+        (url) => h("div", { key: url }, link(url)))],
       ["Reason", (row) => [inline(row.reason ?? ""), " ", inline(row.detail ?? "", 160)]],
       ["Time", (row) => time(row.keptAt ?? row.failedAt ?? row.due)]];
   },

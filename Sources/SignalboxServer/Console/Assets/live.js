@@ -1,7 +1,7 @@
 // Live: what the gateway accepts and delivers, as it happens.
 import { h } from "./h.js";
 import { Refusal, call, get, session, stream } from "./api.js";
-import { bytes, count, dim, hint, inline, several, time, visible, zoneName } from "./text.js";
+import { bytes, count, dim, hint, inline, several, time, titled, visible, zoneName } from "./text.js";
 import { badge, change, chart, counted, problem, sendOne, state, table, to } from "./ui.js";
 import { chips, editor, follow, readPattern } from "./pattern.js";
 
@@ -236,7 +236,7 @@ function hidesContent() { return session.who?.content === false; }
 
 const columns = [
   ["Time", (row) => time(row.time, "clock")],
-  ["Title", (row) => h("a", { href: to("events", row.id) }, row.title ? inline(row.title, 120) : "(no text)")],
+  ["Title", (row) => h("a", { href: to("events", row.id) }, titled(row, 120))],
   ["Vendor", (row) => [inline(row.vendor), " ", dim(inline(row.kind))]],
   ["Source", (row) => inline(row.source)],
   ["Evidence", (row) => evidence(row)],

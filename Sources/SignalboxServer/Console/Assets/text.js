@@ -72,6 +72,14 @@ export function inline(value, most = 300) {
     : null);
 }
 
+// Events of other types have no payload.
+const notification = "io.signalbox.notification.received";
+/** Whether an event is a notification. */
+export const isPush = (event) => event.type === notification;
+/** The text of an event in a list; the type of an event that is not a notification. */
+export const titled = (row, most) => (row.title ? inline(row.title, most)
+  : isPush(row) ? "(no text)" : ["(", inline(row.type.replace("io.signalbox.", ""), most), ")"]);
+
 /** A foreign text of several lines, at most 2 kB of it. */
 export function block(value, most = longest) {
   const text = String(value ?? "");

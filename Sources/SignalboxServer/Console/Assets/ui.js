@@ -76,6 +76,10 @@ export function counted(states) {
   return list.length ? list.map(([word, number]) => [state(word), ` ${count(number)} `]) : null;
 }
 
+/** The first entries of a list, and the number of the others. */
+export const first = (list, most, draw) => [list.slice(0, most).map(draw),
+  list.length > most ? dim(`and ${count(list.length - most)} more`) : null];
+
 /** A heading with a section. */
 export function section(title, ...content) {
   return h("section", null, h("h2", null, title), content);
