@@ -181,6 +181,10 @@ class PagesAndHosts(Everything, unittest.TestCase):
         self.browser.open(f"events/{self.event}")
         self.browser.shows("The oldest 500; further ones are not listed here.")
 
+    def test_a_filter_names_its_default(self):
+        self.browser.open("inapp")
+        self.assertEqual(self.browser.text("form option"), "false")
+
     def test_utc_everywhere(self):
         self.browser.size(1280)
         for page in ("live", "events", "deliveries", "destinations/crm", "vendors", "actions", f"events/{self.event}"):

@@ -148,6 +148,12 @@ class Failures(unittest.TestCase):
         self.browser.shows("paused", ".facts")
         self.assertNotEqual(self.browser.run("return document.activeElement.ariaLabel"), "Resume erp")
 
+    def test_a_state_is_named_once(self):
+        self.gateway.request("POST", "/v1/destinations/crm/pause?reason=moving")
+        self.addCleanup(self.gateway.request, "POST", "/v1/destinations/crm/resume")
+        self.browser.open("destinations/crm")
+        self.assertEqual(self.browser.text(".facts dd"), "paused moving")
+
     def test_a_page_that_could_not_be_loaded_is_loaded_later(self):
         self.browser.open("events")
         self.browser.driver.execute_cdp_cmd("Network.enable", {})

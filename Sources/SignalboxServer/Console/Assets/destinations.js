@@ -4,7 +4,7 @@ import { get, optional, post } from "./api.js";
 import { count, dim, gatewayTime, inline, relative, several, span, time, visible } from "./text.js";
 import { badge, chart, confirm, facts, permitted, problem, section, state, table, to } from "./ui.js";
 
-const trouble = ["breaker_open", "failing", "disabled", "withheld", "paused", "throttled", "unknown", "active"];
+const trouble = ["breaker_open", "disabled", "withheld", "paused", "throttled", "unknown", "active"];
 
 /** Reads the list, or one destination. Reads again five seconds after each answer while the page is open. */
 export async function load(context) {
@@ -68,7 +68,7 @@ const columns = (context) => [
 // The breaker's clock, and the reason and the end of a pause, in one line.
 function why(row) {
   const open = row.breaker?.state === "open" && row.breaker.probeAt;
-  return [row.cause && !open ? dim(inline(row.cause), " ") : null,
+  return [row.cause && row.cause !== row.state && !open ? dim(inline(row.cause), " ") : null,
     open ? h("strong", { class: "probe" }, probe(row.breaker.probeAt), " ") : null,
     row.reason ? dim(inline(row.reason, 160), " ") : null,
     row.until && !open ? dim("until ", time(row.until)) : null];

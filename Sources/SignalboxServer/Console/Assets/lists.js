@@ -1,6 +1,6 @@
 // Pages that are lists: vendors, media, categories, in-app messages, ledger, actions, rejections and captures.
 import { h } from "./h.js";
-import { call, get, session, whyNot } from "./api.js";
+import { call, get, session } from "./api.js";
 import { block, bytes, count, dim, gatewayTime, hint, inline, link, several, time, timeText,
   visible, writeJSON } from "./text.js";
 import { badge, copy, current, facts, filters, first, listFacts, none, problem, section, sendOne, state, table, to,
@@ -96,7 +96,7 @@ const media = list({
 // MARK: Categories
 
 const categories = list({
-  title: "Categories", path: "categories", rows: "categories", note: "by identifier", 
+  title: "Categories", path: "categories", rows: "categories", note: "by identifier",
   empty: "No category is known. Button sets of payloads, and those of categories in the config, appear here.",
   columns: [
     ["Identifier", (row) => inline(row.identifier, 120)],
@@ -115,8 +115,7 @@ const categories = list({
 
 const messages = list({
   title: "In-app messages", path: "inapp/messages", rows: "messages",
-    fields: [["withdrawn", "Withdrawn too", ["true", "false"]]], note: "by id",
-  
+    fields: [["withdrawn", "Withdrawn too", ["true"], "false"]], note: "by id",
   empty: ["No in-app message is registered: add one with ", h("code", null, "PUT /v1/inapp/messages/ID"), "."], more: explain,
   columns: [
     ["Id", (row) => h("a", { href: to("inapp", row.id) }, inline(row.id, 120))],
@@ -227,7 +226,7 @@ const captures = list({
   title: "Captures", path: "captures", rows: "captures", note: "newest first, from memory: a restart begins with none",
   fields: [["run", "Run"], ["source", "Source"], ["platform", "Platform", ["apns", "fcm", "expo"]],
     ["token", "Device token or hash"], ["outcome", "Outcome",
-    ["accepted", "repeated", "rejected", "injected", "unavailable", "dry-run", "any"]],
+    ["accepted", "repeated", "rejected", "injected", "unavailable", "dry-run"]],
     ["since", "Since (RFC 3339)", "time"]],
   empty: ["No push reached the provider endpoints: point a sender at ", h("code", null, "gateway.listen.apns"), "."],
   columns: [["Time", (row) => time(row.time)], ["Event",

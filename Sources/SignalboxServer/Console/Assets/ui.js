@@ -1,7 +1,7 @@
 // Parts that several pages have: problems, tables, filters, dialogs, charts, and the route in the URL.
 import { h, render } from "./h.js";
 import { Refusal, whyNot } from "./api.js";
-import { block, count, dim, inline, prefs, several, time, timeText, visible, zoneName } from "./text.js";
+import { block, count, dim, inline, prefs, several, timeText, visible, zoneName } from "./text.js";
 
 // MARK: The URL is the whole state
 
@@ -61,7 +61,7 @@ export function facts(...pairs) {
 export function badge(word, kind) { return h("span", { class: `badge ${kind ?? ""}` }, visible(word, 60)); }
 
 const good = ["delivered", "active", "stored", "closed", "done", "accepted", "ready", "matched", "chosen", "passed"];
-const bad = ["dead", "failed", "breaker_open", "failing", "open", "disabled", "rejected", "unavailable", "refused"];
+const bad = ["dead", "failed", "breaker_open", "open", "disabled", "rejected", "unavailable", "refused"];
 const warm = ["waiting", "paused", "withheld", "throttled", "expired", "retry", "probing", "resting", "injected",
   "hint"];
 /** The word of a state. */
@@ -150,13 +150,13 @@ export function listFacts({ context, data, shown, order, sampling, isTimeless })
       data.complete === false ? "Search on" : "Next page") : null);
 }
 
-/** Fields whose values are parameters of the URL. Each: name, label, options or kind. */
+/** Fields whose values are parameters of the URL. Each: name, label, options or kind, and the words for no option. */
 export function filters(params, fields) {
   return h("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() },
-    fields.map(([name, label, kind]) => h("label", null, h("span", null, label),
+    fields.map(([name, label, kind, unset = "any"]) => h("label", null, h("span", null, label),
       Array.isArray(kind)
         ? h("select", { value: params[name] ?? "", onchange: (event) => change({ [name]: event.target.value }) },
-          h("option", { value: "" }, "any"), kind.map((word) => h("option", { value: word }, word)))
+          h("option", { value: "" }, unset), kind.map((word) => h("option", { value: word }, word)))
         : h("input", {
           type: "text", value: params[name] ?? "", autocomplete: "off", spellcheck: "false",
           placeholder: kind === "time" ? "2026-11-27T08:00:00Z" : "", "data-filter": name,
@@ -275,5 +275,3 @@ export function chart(label, values, { step = 1, from, unit = "" } = {}) {
       h("polyline", { points, fill: "none", "vector-effect": "non-scaling-stroke" })),
     begin ? h("div", { class: "axis" }, h("span", null, begin), h("span", null, end)) : null);
 }
-
-export { time };
