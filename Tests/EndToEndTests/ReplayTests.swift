@@ -85,11 +85,15 @@ import Testing
         let expo =
             #"{"request":{"trigger":{"type":"push","payload":{"aps":{"alert":"a"},"body":{"k":1}}},"#
             + #""content":{"title":"a","body":"b"}},"date":1}"# + "\n"
+        let tapped =
+            #"{"action":{"type":0},"notification":{"payload":{"title":"a","body":"b","rawPayload":"#
+            + #""{\"custom\":{\"i\":\"6a2a3b1c-7d2e-4a54-8c8f-6f1f3c115c53\"}}"}}}"# + "\n"
         let deepTexts = #"{"n":1,"page":{"n":2,"head":{"n":3,"meta":{"k":"v"}}}}"# + "\n"
         let opened =
             #"{"data":{"google.message_id":"1","k":"v","gcm.n.analytics_data":{"google.c.a.e":"1"}},"tap":true}"# + "\n"
         try await expectAdvice([
-            (expo, "/request/trigger/payload"), (deepTexts, nil), (opened, "/data"),
+            (expo, "/request/trigger/payload"), (tapped, "/notification/payload/rawPayload"), (deepTexts, nil),
+            (opened, "/data"),
             (brazeAndroid, "/android"), (brazeApple, "/ios"), (airship, "/pushPayload/extras"),
             (oneSignal, "/rawPayload"), (moEngage, "/data/payload"), (batch, "/pushPayload"), (request, nil),
             (relayed, nil),
