@@ -12,7 +12,7 @@ import Testing
 @Suite struct ObservationTests {
     @Test func countsAcceptedEventsWithoutRepeats() {
         let setting = ObservationSetting()
-        let events = ["mce", "mce", "braze"].map { ObservationSetting.event(of: $0, warnings: ["x.y"]) }
+        let events = ["mce", "mce", "braze"].map { ObservationSetting.event(of: $0, warnings: ["x.y", "x.y"]) }
         setting.observation.accepted(EventTally(events, without: [0: "earlier"]))
         #expect(setting.observation.activity.vendors["mce"] == .init(events: 1, warnings: ["x.y": 1]))
         #expect(setting.observation.activity.vendors["braze"] == .init(events: 1, warnings: ["x.y": 1]))

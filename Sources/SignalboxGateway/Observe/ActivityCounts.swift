@@ -62,14 +62,14 @@ package final class ActivityCounts: Sendable {
         }
     }
 
-    /// Adds the accepted events of a request and their warnings.
+    /// Adds the accepted events of a request and their warnings: an event counts once for each code.
     func count(_ tally: EventTally, at now: Int64) {
         let second = clock.second(at: now)
         parts.withCurrent { part in
             advance(&part, to: second)
             for group in tally.groups { part.received[group.first.event.vendor, default: 0] += group.count }
             for warned in tally.warned {
-                for code in warned.event.warnings {
+                for code in warned.event.warningCodes {
                     part.warnings[WarningLabel(vendor: warned.event.vendor.name, code: code), default: 0] += 1
                 }
             }

@@ -64,6 +64,11 @@ package struct EventTally: Sendable {
     }
 }
 
+extension Event {
+    /// The codes of its warnings, each once.
+    var warningCodes: [String] { warnings.count == 1 ? warnings : Array(Set(warnings)) }
+}
+
 extension Event.Sampling {
     /// Whether the event is only counted.
     fileprivate var isPassed: Bool { if case .passed = self { true } else { false } }

@@ -114,8 +114,7 @@ package final class GatewayCounters: Sendable {
 
     private func countWarnings(of event: Event) {
         let vendor = vendors.label(of: event.vendor)
-        let codes = event.warnings.count == 1 ? event.warnings : Array(Set(event.warnings))
-        for code in codes { warned.series(for: Warned(vendor: vendor, code: code)).add() }
+        for code in event.warningCodes { warned.series(for: Warned(vendor: vendor, code: code)).add() }
     }
 }
 
