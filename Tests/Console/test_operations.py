@@ -74,6 +74,22 @@ class Operations(unittest.TestCase):
         self.assertEqual(row["count"], shown)
         self.assertEqual(self.browser.log(), [])
 
+    def test_a_spread_that_is_not_a_number_is_refused(self):
+        before = self.gateway.get("/v1/actions?operation=deliveries.retry&limit=1")["actions"][:1]
+        self.browser.open("deliveries?state=dead")
+        self.browser.all("[data-bulk=retry]")[0].click()
+        self.browser.shows("Spread over seconds", "dialog")
+        for text in ("600s", "-5", "1.5"):
+            field = self.browser.all("dialog input")[0]
+            field.clear()
+            field.send_keys(text)
+            self.browser.all("dialog [data-confirm]")[0].click()
+            self.browser.shows("Expected a whole number of seconds", "dialog .problem")
+        self.browser.press(Keys.ESCAPE)
+        self.browser.log()
+        rows = self.gateway.get("/v1/actions?operation=deliveries.retry&limit=5")["actions"]
+        self.assertEqual([row["id"] for row in rows if row["result"] == "done"][:1], [row["id"] for row in before])
+
     def test_a_purge_needs_a_reason(self):
         self.browser.open("deliveries?state=dead&vendor=nowhere")
         self.browser.open("deliveries?state=expired")

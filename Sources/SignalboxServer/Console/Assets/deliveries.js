@@ -167,11 +167,12 @@ async function bulk(context, kind) {
         "The preview is valid for 5 minutes.")],
     button: `${verb} ${what}`,
     fields: kind === "retry" ? [["spread", "Spread over seconds (0: at once)",
-      { type: "number", min: 0, max: 86400 }]] : [],
+      { inputmode: "numeric" }]] : [],
     run: async ({ reason, spread }) => {
       const body = { filter, confirm: preview.confirm };
       if (reason) body.reason = reason;
-      if (spread && Number(spread) > 0) body.spread = Number(spread);
+      // The gateway refuses a text that is not a number, which becomes null.
+      if (spread?.trim()) body.spread = Number(spread);
       const answer = await post(`deliveries/${kind}`, body);
       const were = several(answer.count, "delivery was", "deliveries were");
       return `${were} ${kind === "retry" ? "requeued" : "removed"}.`;
