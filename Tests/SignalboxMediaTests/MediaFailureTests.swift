@@ -84,6 +84,18 @@ import Testing
         }
     }
 
+    /// The file may be cut, because libcurl takes the end of the connection for its end.
+    @Test(arguments: ["9223372036854775808", "18446744073709551616", "99999999999999999999999"])
+    func rejectsLengthsThatAreTooLargeToCount(length: String) async throws {
+        let reply = ScriptedReply(
+            head: "HTTP/1.1 200 OK\r\ncontent-length: \(length)\r\n\r\n", body: Data(Sample.png), end: .close)
+        try await MediaServer.run(["/": [reply]]) { server in
+            #expect(await server.fetch("/").word == "reset!")
+            #expect(server.leftovers.isEmpty)
+            #expect(server.kept.isEmpty)
+        }
+    }
+
     @Test func refusedConnectionsAreTemporary() async throws {
         try await MediaServer.run([:]) { server in
             #expect(await server.fetcher.fetch("http://127.0.0.1:1/").word == "refused")
