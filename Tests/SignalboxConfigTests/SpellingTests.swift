@@ -7,12 +7,13 @@ import Testing
     @Test(arguments: [
         ("crn", "crm"), ("CRM", "crm"), ("cr", "crm"), ("timeot", "timeout"), ("timeuot", "timeout"),
         ("destination", "destinations"), ("distanations", "destinations"), ("amps", "maps"), ("grösse", "größe"),
+        ("cmr", "crm"), ("rcm", "crm"),
     ])
     func suggestsTheNearestWord(_ word: String, _ nearest: String) {
         #expect(Spelling.nearest(to: word, among: Self.known) == nearest)
     }
 
-    @Test(arguments: ["", "abc", "crmsystem", "timer", "stations", "x"])
+    @Test(arguments: ["", "abc", "crmsystem", "timer", "stations", "x", "mrc"])
     func suggestsNoWordThatIsFar(_ word: String) {
         #expect(Spelling.nearest(to: word, among: Self.known) == nil)
     }
@@ -20,6 +21,7 @@ import Testing
     @Test func prefersTheNearestAndThenTheFirst() {
         #expect(Spelling.nearest(to: "routes", among: ["router", "routes", "route"]) == "routes")
         #expect(Spelling.nearest(to: "routez", among: ["router", "routes"]) == "router")
+        #expect(Spelling.nearest(to: "ruotes", among: ["rotes", "routes", "quotes"]) == "rotes")
     }
 
     /// A third of a long word would be no misspelling.

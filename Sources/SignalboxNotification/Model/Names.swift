@@ -79,10 +79,22 @@ package enum Spelling {
         return nearest
     }
 
-    /// Levenshtein distance in bytes; nil if it is above the limit. Computes only the band of the matrix that a
-    /// distance within the limit can use, and stops at a row that is above the limit everywhere.
+    /// Whether two neighbours in the wrong order are the only difference. Levenshtein counts them as two edits, too
+    /// many for a word of three letters.
+    private static func areSwapped(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard left.count == right.count, let first = left.indices.first(where: { left[$0] != right[$0] }),
+            first + 1 < left.count
+        else { return false }
+        return left[first] == right[first + 1] && left[first + 1] == right[first]
+            && left[(first + 2)...] == right[(first + 2)...]
+    }
+
+    /// Levenshtein distance in bytes, or 1 for two swapped neighbours; nil if it is above the limit. Computes only the
+    /// band of the matrix that a distance within the limit can use, and stops at a row that is above the limit
+    /// everywhere.
     private static func distance(_ left: [UInt8], _ right: [UInt8], upTo limit: Int) -> Int? {
         guard abs(left.count - right.count) <= limit else { return nil }
+        if limit > 0, areSwapped(left, right) { return 1 }
         let outside = limit + 1
         var row = (0...right.count).map { min($0, outside) }
         for (i, a) in left.enumerated() {
