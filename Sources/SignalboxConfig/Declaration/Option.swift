@@ -174,19 +174,22 @@ struct Section<Root: Sendable>: Sendable {
     }
 
     /// Reads into a root that already has values. False for a value that is not an object. If several missing options
-    /// have the same error, it is recorded once.
+    /// have the same error, it is recorded once. A misspelled option does not count as missing.
     @discardableResult
     func read(_ value: JSONValue, into root: inout Root, _ reader: inout ConfigReader) -> Bool {
         guard reader.isObject(value, keys: keys, isOfSecret: hasSecret) else { return false }
+        let misspelled = reader.misspelled
         var missing: [String] = []
         for option in options {
             if let member = value.member(option.info.key) {
                 option.read(member, &root, &reader)
-            } else if let problem = option.missing, !missing.contains(problem) {
+            } else if let problem = option.missing, !misspelled.contains(option.info.key), !missing.contains(problem) {
                 missing.append(problem)
                 reader.note(value, problem)
             }
         }
+        // Objects within this one have set theirs.
+        reader.misspelled = misspelled
         check(&root, value, &reader)
         return true
     }

@@ -64,7 +64,8 @@ extension GatewayConfig.Admin {
             "tokens", \.tokens, OptionType.section(tokenOptions).dictionary(by: .operators) { $0 },
             "Credentials with a role, by name. The name is the actor in the action log.")
     } check: { admin, value, reader in
-        if value.member("auth") == nil, admin.tokens.isEmpty { reader.note(value, missing) }
+        guard value.member("auth") == nil, admin.tokens.isEmpty else { return }
+        if reader.misspelled.isDisjoint(with: ["auth", "tokens"]) { reader.note(value, missing) }
     }
 
     /// The same as the check.

@@ -100,7 +100,7 @@ extension Destination {
         let either = OptionType<(draft: Draft?, file: Int)>(
             TypeInfo("object", schema, members: webhook.info.members + builtin.info.members)
         ) { value, reader in
-            guard value["builtin"] == nil else { return builtin.read(value, &reader).map { _ in (nil, 0) } }
+            guard !isBuiltin(value) else { return builtin.read(value, &reader).map { _ in (nil, 0) } }
             return webhook.read(value, &reader).map { ($0, reader.file(of: value)) }
         }
         return either.keyed(by: .names("destinations", upTo: ConfigBounds.destinations)).map { entries in
@@ -109,6 +109,14 @@ extension Destination {
                 return entry.draft?.destination(named: name, at: location)
                     ?? Destination(name: DestinationName(name), endpoint: .inbox)
             }
+        }
+    }
+
+    /// Whether an object has the option `builtin`, or a misspelling of it and no `url`.
+    private static func isBuiltin(_ value: JSONValue) -> Bool {
+        guard value["builtin"] == nil, value["url"] == nil else { return value["builtin"] != nil }
+        return value.members.prefix(ConfigDiagnostics.most).contains { key, _ in
+            Spelling.nearest(to: String(decoding: key, as: UTF8.self), among: ["builtin"]) != nil
         }
     }
 
@@ -237,7 +245,20 @@ extension Destination {
 
         /// Checks options together. Errors name the option to remove or to add.
         private func check(_ value: JSONValue, _ reader: inout ConfigReader) {
-            if value["secret"] == nil, format.isSigned {
+            // Without its format, nothing is known about the options that depend on it.
+            if !reader.misspelled.contains("format") { checkFormat(value, &reader) }
+            if let tls = value["tls"], case .text(let text) = url, text.lowercased().hasPrefix("http:") {
+                reader.note(tls, "the \"url\" is http; \"tls\" needs https")
+            }
+            if let oauth2 = value["oauth2"], webhook.headers.contains(where: { $0.name == "authorization" }) {
+                reader.note(
+                    oauth2, "this sets the header \"authorization\", which is under \"headers\" too; remove one")
+            }
+        }
+
+        /// Checks the options that depend on the format.
+        private func checkFormat(_ value: JSONValue, _ reader: inout ConfigReader) {
+            if reader.lacks("secret", in: value), format.isSigned {
                 reader.note(value, "a destination needs a \"secret\" to sign with, such as \"env:CRM_SECRET\"")
             }
             if let member = value["template"], format != .template {
@@ -248,16 +269,9 @@ extension Destination {
                     member,
                     "the format \"\(format.rawValue)\" has one event in a request; batches need \"cloudevents-batch\"")
             }
-            if format == .template, value["template"] == nil {
+            if format == .template, reader.lacks("template", in: value) {
                 let example = "{\"file\": \"/etc/signalbox/crm.mustache\"}"
                 reader.note(value, "this format needs a \"template\", such as " + example)
-            }
-            if let tls = value["tls"], case .text(let text) = url, text.lowercased().hasPrefix("http:") {
-                reader.note(tls, "the \"url\" is http; \"tls\" needs https")
-            }
-            if let oauth2 = value["oauth2"], webhook.headers.contains(where: { $0.name == "authorization" }) {
-                reader.note(
-                    oauth2, "this sets the header \"authorization\", which is under \"headers\" too; remove one")
             }
         }
     }

@@ -94,7 +94,7 @@ extension FailureRule {
         return reader.entries(value, 0...most, orElse: "")?.enumerated().compactMap { position, entry in
             guard var rule = options.read(entry, &reader) else { return nil }
             rule.location = ConfigLocation(pointer: "/failures/\(position)")
-            if entry.isObject, entry["name"] == nil {
+            if entry.isObject, reader.lacks("name", in: entry) {
                 reader.note(entry, "\"name\" is missing; a failure rule needs a \"name\" and an effect")
             } else if !rule.name.isEmpty, !names.insert(rule.name).inserted, let name = entry["name"] {
                 reader.note(name, "there are two failure rules named \"\(rule.name)\"; rename one")
@@ -158,7 +158,9 @@ extension FailureRule {
             "The effect on the connection: `goaway` ends it after the answer, `one-stream` permits one stream until a push is accepted, `cut` ends it in the middle of the answer."
         )
     } check: { rule, value, reader in
-        if ["answer", "delay", "connection"].allSatisfy({ value.member($0) == nil }) { reader.note(value, noEffect) }
+        if ["answer", "delay", "connection"].allSatisfy({ reader.lacks($0, in: value) }) {
+            reader.note(value, noEffect)
+        }
         if let platform = rule.platform, let reason = rule.answer?.reason, reason.service != platform,
             let member = value["answer"]?["reason"]
         {
@@ -191,8 +193,10 @@ extension FailureRule.Answer {
             "retryAfter", \.retryAfter, .duration(from: "1s", to: "1d", example: "30s"),
             "The `retry-after` of the answer, rounded up to whole seconds.")
     } check: { answer, value, reader in
-        if (value.member("reason") == nil) == (value.member("status") == nil) { reader.note(value, either) }
-        if let member = value["timestamp"], answer.reason.map({ $0.status != 410 }) ?? true {
+        if reader.lacks("reason", in: value) == reader.lacks("status", in: value) { reader.note(value, either) }
+        if let member = value["timestamp"],
+            answer.reason.map({ $0.status != 410 }) ?? !reader.misspelled.contains("reason")
+        {
             reader.note(member, "APNs sends a timestamp with \"Unregistered\" and \"ExpiredToken\" only; remove it")
         }
     }

@@ -92,10 +92,10 @@ enum InAppVendor {
 
     /// `key`: the option with the word. Records an error for a missing vendor and for one without effect.
     static func check(_ word: String, _ key: String, _ value: JSONValue, _ reader: inout ConfigReader) {
-        if word == "vendor", value["vendor"] == nil {
+        if word == "vendor", reader.lacks("vendor", in: value) {
             reader.note(value.member(key) ?? value, "this needs a \"vendor\" next to it, such as \"braze\"")
         }
-        if word != "vendor", let member = value["vendor"] {
+        if word != "vendor", !reader.misspelled.contains(key), let member = value["vendor"] {
             reader.note(member, "a vendor is used with \"\(key)\": \"vendor\" only; add that, or remove this")
         }
     }

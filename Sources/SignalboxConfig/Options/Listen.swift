@@ -102,10 +102,10 @@ extension GatewayConfig.Listen {
                 + "with a certificate for these hosts, as `signalbox certs new` makes it.")
         Option("tls", \.tls, TLS.type, "The certificate of the provider endpoints.")
     } check: { _, value, reader in
-        if let tls = value["tls"], value["apns"] == nil, value["proxy"] == nil {
+        if let tls = value["tls"], reader.lacks("apns", in: value), reader.lacks("proxy", in: value) {
             reader.note(tls, "nothing listens with TLS; add \"apns\" or \"proxy\" next to it")
         }
-        if let proxy = value["proxy"], value["tls"] == nil {
+        if let proxy = value["proxy"], reader.lacks("tls", in: value) {
             reader.note(
                 proxy,
                 "the proxy needs \"tls\" next to it, with a certificate for the hosts of push services; make one with "

@@ -86,7 +86,9 @@ extension GatewayConfig.Media {
             "Serves files only to clients with a signed link. Without it, every client that knows a link may get its file."
         )
     } check: { media, value, reader in
-        if let perHost = value["perHost"], perHost.integer != nil, media.perHost > media.concurrency {
+        if let perHost = value["perHost"], perHost.integer != nil, media.perHost > media.concurrency,
+            !reader.misspelled.contains("concurrency")
+        {
             reader.note(
                 perHost, "this is more than \"concurrency\", \(media.concurrency), which counts for all hosts together")
         }

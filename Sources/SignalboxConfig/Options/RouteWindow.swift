@@ -108,7 +108,7 @@ extension RouteWindow {
         if let from = window.from, let until = window.until, until <= from, let member = value["until"] {
             reader.note(member, "this is not after \"from\", so no event is ever in the window")
         }
-        if let member = value["timeZone"], value["days"] == nil, value["hours"] == nil {
+        if let member = value["timeZone"], reader.lacks("days", in: value), reader.lacks("hours", in: value) {
             reader.note(member, "a time zone has an effect on \"days\" and \"hours\" only; remove it")
         }
     }

@@ -79,7 +79,9 @@ extension GatewayConfig.APNsSource {
         Option("strict", \.strict, .section(strictOptions), "Rules of Apple's that are off by default.")
     } check: { source, value, reader in
         let proofs = ["keys", "certificates", "secrets"]
-        if proofs.allSatisfy({ value.member($0)?.elements.contains { _ in true } != true }) {
+        if proofs.allSatisfy({ value.member($0)?.elements.contains { _ in true } != true }),
+            reader.misspelled.isDisjoint(with: proofs)
+        {
             reader.note(value, missing)
         }
     }
@@ -99,7 +101,7 @@ extension GatewayConfig.APNsSource {
         Option(
             "uid", \.uid, topic, "The `UID` of the subject. For certificates that the listener's `clientCA` issued.")
     } check: { _, value, reader in
-        if (value.member("sha256") == nil) == (value.member("uid") == nil) { reader.note(value, oneProof) }
+        if reader.lacks("sha256", in: value) == reader.lacks("uid", in: value) { reader.note(value, oneProof) }
     }
 
     /// Senders that pass here without them may still fail at Apple.

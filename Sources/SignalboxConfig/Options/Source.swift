@@ -81,12 +81,12 @@ extension GatewayConfig.Source {
             "The rights of the source's clients: `notifications` sends payloads, `interactions` reports taps, `inapp` asks for in-app messages, `categories` reads button sets. Default: all."
         )
     } check: { source, value, reader in
-        guard identities.contains(where: { value.member($0) != nil }) else {
+        guard identities.contains(where: { !reader.lacks($0, in: value) }) else {
             reader.note(value, GatewayConfig.needsToken("a source needs") + ", or an identity at a provider endpoint")
             return
         }
         // Projects restrict the source; they do not identify its clients.
-        let isOnlyFCM = identities.allSatisfy { $0 == "fcm" || value.member($0) == nil }
+        let isOnlyFCM = identities.allSatisfy { $0 == "fcm" || reader.lacks($0, in: value) }
         if isOnlyFCM, let fcm = source.fcm, !fcm.identifies {
             reader.note(value, "no client can be this source; add \"auth\", or \"serviceAccounts\" to \"fcm\"")
         }

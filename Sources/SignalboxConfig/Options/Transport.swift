@@ -23,7 +23,7 @@ extension TransportOptions.TLS {
             .choice(expected: "this must be \"1.2\" or \"1.3\"; older TLS versions are not supported"),
             "The oldest TLS version to use.")
     } check: { _, value, reader in
-        if let key = value["key"], value["certificate"] == nil {
+        if let key = value["key"], reader.lacks("certificate", in: value) {
             reader.note(key, "a key needs its \"certificate\" next to it")
         }
     }

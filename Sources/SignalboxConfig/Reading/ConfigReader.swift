@@ -40,6 +40,9 @@ package struct ConfigReader {
     let destinations: KnownDestinations
     /// The files of templates, as the config names them.
     var templateFiles: [String] = []
+    /// The known keys that are misspelled in the object whose check runs. The misspelling is an error; the absence of
+    /// the key is not another one.
+    var misspelled: Set<String> = []
     /// The first entry of each key of objects that all files share, by the plural of their entries.
     private var shared: [String: [String: JSONValue]] = [:]
 
@@ -47,7 +50,8 @@ package struct ConfigReader {
     /// reader keeps the parser, and with it the values, alive.
     package init(parser: JSONParser, roots: [JSONValue], base: ConfigLocation = ConfigLocation(pointer: "")) {
         (self.parser, self.roots, self.base) = (parser, roots, base)
-        destinations = KnownDestinations(in: roots)
+        // A part of a config has no declarations.
+        destinations = KnownDestinations(in: base.pointer.isEmpty ? roots : [])
     }
 
     // MARK: Errors
@@ -127,23 +131,29 @@ package struct ConfigReader {
             return false
         }
         var seen: Set<String> = []
+        misspelled = []
         for (name, member) in value.members {
             let key = String(decoding: name, as: UTF8.self)
-            if !keys.contains(key) { note(unknown: key, of: member, among: keys) }
+            if !keys.contains(key), let near = note(unknown: key, of: member, among: keys) { misspelled.insert(near) }
             if !seen.insert(key).inserted { note(keyOf: member, Self.repeated(key)) }
         }
         return true
     }
 
-    /// Records an unknown key. Its value is hidden if the key is a misspelled name of a secret, or could be one.
-    private mutating func note(unknown key: String, of member: JSONValue, among keys: [String]) {
+    /// Records an unknown key, and returns the nearest known one, if one is near. Its value is hidden if the key is a
+    /// misspelled name of a secret, or could be one.
+    private mutating func note(unknown key: String, of member: JSONValue, among keys: [String]) -> String? {
         // Both take time, and have no use for an error that is only counted.
         let near = diagnostics.isFull ? nil : Spelling.nearest(to: key, among: keys)
         let mayBeSecret = !diagnostics.isFull && (near.map { [$0] } ?? keys).contains { SecretScan.isSecret(key: $0) }
         diagnostics.error(
             at: location(of: member, isKey: true),
             "there is no setting \"\(key)\" here" + Self.suggestion(of: near, among: keys), mayBeSecret: mayBeSecret)
+        return near
     }
+
+    /// True if an object has neither a key nor a misspelling of it. `value`: the object of the check that runs.
+    func lacks(_ key: String, in value: JSONValue) -> Bool { value.member(key) == nil && !misspelled.contains(key) }
 
     /// For a key of one object or of the same file.
     private static func repeated(_ key: String) -> String { "\"\(key)\" is listed twice; remove one" }

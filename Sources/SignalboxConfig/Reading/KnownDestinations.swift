@@ -13,7 +13,7 @@ struct KnownDestinations: Sendable {
     init(in roots: [JSONValue]) {
         var declared: [(name: DestinationName, location: ConfigLocation)] = []
         for (file, root) in roots.enumerated() {
-            guard let destinations = root["destinations"] else { continue }
+            guard let destinations = Self.destinations(in: root) else { continue }
             for (key, _) in destinations.members {
                 let name = String(decoding: key, as: UTF8.self)
                 let location = ConfigLocation(file: file, pointer: "/destinations").appending(name, isKey: true)
@@ -22,6 +22,16 @@ struct KnownDestinations: Sendable {
         }
         self.declared = declared
         names = Set(declared.map(\.name.name))
+    }
+
+    /// The option `destinations` of a file, or one whose key is a misspelling of it: that is an error of its own, and
+    /// the destinations in it are not missing.
+    private static func destinations(in root: JSONValue) -> JSONValue? {
+        if let destinations = root["destinations"] { return destinations }
+        let known = GatewayConfig.options.options.map(\.info.key)
+        return root.members.prefix(ConfigDiagnostics.most).first { key, _ in
+            Spelling.nearest(to: String(decoding: key, as: UTF8.self), among: known) == "destinations"
+        }?.1
     }
 
     /// Whether a name is declared.
