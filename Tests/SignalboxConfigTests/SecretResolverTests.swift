@@ -274,6 +274,32 @@ import Testing
         }
     }
 
+    /// Its routes would be missing without a word.
+    @Test func rejectsAFileInPlaceOfTheFolder() async throws {
+        try await withTemporaryDirectory { directory in
+            try write("{}", to: directory + "/routes.json")
+            try write("{}", to: directory + "/routes.d")
+            let error = #expect(throws: ConfigRefusal.self) { try ConfigFiles(directory + "/routes.json") }
+            #expect(
+                error?.problems == [
+                    "\(directory)/routes.d cannot be read: it is not a folder. Files in it belong to the config."
+                ])
+        }
+    }
+
+    @Test func rejectsALinkInPlaceOfTheFolderThatLeadsNowhere() async throws {
+        try await withTemporaryDirectory { directory in
+            try write("{}", to: directory + "/routes.json")
+            try FileManager.default.createSymbolicLink(
+                atPath: directory + "/routes.d", withDestinationPath: "missing")
+            let error = #expect(throws: ConfigRefusal.self) { try ConfigFiles(directory + "/routes.json") }
+            #expect(
+                error?.problems == [
+                    "\(directory)/routes.d cannot be read: No such file or directory. Files in it belong to the config."
+                ])
+        }
+    }
+
     @Test func rejectsTooManyFiles() async throws {
         try await withTemporaryDirectory { directory in
             try write("{}", to: directory + "/routes.json")

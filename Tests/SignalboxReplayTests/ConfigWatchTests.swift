@@ -92,6 +92,19 @@ import Testing
         }
     }
 
+    /// The config is rejected while it is there.
+    @Test func noticesThatAFileInPlaceOfTheFolderIsGone() async throws {
+        try await withTemporaryDirectory { directory in
+            let origin = GatewayConfig.Origin(files: [], folder: directory + "/routes.d")
+            try Self.write("{}", to: directory + "/routes.d")
+            var changes = ConfigChanges(FileStamps(of: origin))
+            try FileManager.default.removeItem(atPath: directory + "/routes.d")
+            let stamps = FileStamps(of: origin)
+            let polls = [changes.settled(stamps), changes.settled(stamps), changes.settled(stamps)]
+            #expect(polls == [false, true, false])
+        }
+    }
+
     /// The digest of the config changes with each reload, so the poll after a reload compares other files.
     @Test func noticesAFileThatCameIntoTheFolderAfterAReload() async throws {
         try await withTemporaryDirectory { directory in

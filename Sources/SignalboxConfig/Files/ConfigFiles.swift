@@ -57,15 +57,16 @@ package struct ConfigFiles: Sendable {
     }
 
     /// Sorted by bytes, so that the order does not depend on the machine's language. Files of editors begin with a dot.
+    /// Throws for a file in place of the folder, and for a link that leads nowhere: routes would be lost silently.
     private static func names(in folder: String) throws(ConfigRefusal) -> [String] {
-        if let error = folder.lookupError, error != ENOENT {
-            throw ConfigRefusal(
-                "\(folder) cannot be read: \(UnreadableFile(error).reason). Files in it belong to the config.")
+        if let error = folder.lookupError {
+            let isLink = (try? FileManager.default.destinationOfSymbolicLink(atPath: folder)) != nil
+            guard error != ENOENT || isLink else { return [] }
+            throw unreadable(folder, UnreadableFile(error).reason)
         }
         var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory), isDirectory.boolValue else {
-            return []
-        }
+        _ = FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory)
+        guard isDirectory.boolValue else { throw unreadable(folder, "it is not a folder") }
         guard let all = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
             throw ConfigRefusal("\(folder) cannot be read; files in it belong to the config.")
         }
@@ -75,6 +76,11 @@ package struct ConfigFiles: Sendable {
                 "\(folder) has \(names.count) files; at most \(mostParts) are read. Merge some of them.")
         }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// `reason`: a clause without a full stop.
+    private static func unreadable(_ folder: String, _ reason: String) -> ConfigRefusal {
+        ConfigRefusal("\(folder) cannot be read: \(reason). Files in it belong to the config.")
     }
 }
 

@@ -117,8 +117,10 @@ package struct FileStamps: Equatable, Sendable {
     package init(of origin: GatewayConfig.Origin) {
         var names = ExactTextSet(origin.files)
         if let folder = origin.folder {
-            let added = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-            names.formUnion(added.map { folder + "/" + $0 })
+            let added = try? FileManager.default.contentsOfDirectory(atPath: folder)
+            names.formUnion((added ?? []).map { folder + "/" + $0 })
+            // A file in place of the folder: the config is rejected until it is removed.
+            if added == nil, folder.lookupError == nil { names.insert(folder) }
         }
         var stamps = ExactTextMap<[Int]>()
         for name in names {
