@@ -70,7 +70,7 @@ function hiddenParts(content, items) {
 
 function merged(state) {
   if (!state) return {};
-  return { status: state.state === "wanted" || state.state === "resting" ? "pending" : state.state === "none"
+  return { status: ["wanted", "waiting"].includes(state.state) ? "pending" : state.state === "none"
     ? undefined : state.state, sha256: state.sha256, reason: state.reason,
     ...(state.href ? { href: state.href } : null) };
 }
