@@ -181,6 +181,20 @@ class PagesAndHosts(Everything, unittest.TestCase):
         self.browser.open(f"events/{self.event}")
         self.browser.shows("The oldest 500; further ones are not listed here.")
 
+    def test_back_leads_to_the_former_position(self):
+        self.browser.size(1280, 400)
+        self.browser.open("events")
+        self.browser.run("scrollTo(0, 500); document.querySelectorAll('tbody a')[12].click()")
+        self.browser.shows("Event", "main .sides")
+        self.assertEqual(self.browser.run("return scrollY"), 0)
+        self.browser.driver.back()
+        self.browser.until("the position", lambda: self.browser.run("return scrollY") == 500)
+        self.browser.run("location.hash = '#/ledger'")
+        self.browser.shows("consistent", "main .listfacts")
+        self.browser.run("document.querySelector('nav a[href*=events]').click()")
+        self.browser.shows("entries", "main .listfacts")
+        self.assertEqual(self.browser.run("return scrollY"), 0)
+
     def test_a_filter_names_its_default(self):
         self.browser.open("inapp")
         self.assertEqual(self.browser.text("form option"), "false")

@@ -32,6 +32,9 @@ let frame = 0;
 /** Whether the next drawing moves the focus to the new page. */
 let focusesPage = false;
 let before = null;
+/** The scroll positions of the entries of the history, which their states name. */
+const positions = new Map();
+let entry = null;
 const root = document.getElementById("app");
 
 function redraw() {
@@ -54,7 +57,7 @@ function draw() {
     h("nav", { "aria-label": "Pages" }, h("ul", null,
       pages.filter(([, , role]) => !session.who || !whyNot(role)).map(([name, words]) =>
       h("li", { key: name }, h("a", { href: to(name), "aria-current": name === page ? "page" : undefined }, words)))),
-        hiddenPages()),
+      hiddenPages()),
     h("main", { id: "main", tabindex: -1, key: `${page}/${shown?.id ?? ""}` }, content(entry)),
     h("div", { id: "toast", role: "status", "aria-live": "polite", mounted: Object.assign(() => {}, { owns: true }) }));
   if (focusesPage && shown) {
@@ -142,6 +145,19 @@ async function begin() {
 
 // MARK: Pages
 
+// Back and forward lead to the position that the page was left at.
+async function enter() {
+  positions.set(entry, scrollY);
+  const now = mark();
+  await open();
+  if (positions.has(now)) requestAnimationFrame(() => { if (now === entry) scrollTo(0, positions.get(now)); });
+}
+
+function mark() {
+  if (!history.state) history.replaceState(Date.now(), "");
+  return entry = history.state;
+}
+
 async function open() {
   const { page, id, params } = route();
   if (params.tz === "utc" || params.tz === "local") prefer({ zone: params.tz });
@@ -219,7 +235,7 @@ async function load(context) {
 const keys = [["?", "this list"], ["j / k", "next, former row"], ["Enter", "open the row"],
   ["r", "retry the row, after a question"],
   [".", "actions of the row or page"], ["/", "to the first filter"], ["n", "next page"], ["p", "pause the live list"],
-    ["g, then a letter", "go to a page: l e d s r v m c i a"], ["Esc", "close a dialog"]];
+  ["g, then a letter", "go to a page: l e d s r v m c i a"], ["Esc", "close a dialog"]];
 
 function help() {
   dialog("Keys", (close) => [
@@ -280,7 +296,7 @@ function onKey(event) {
 }
 
 addEventListener("keydown", onKey);
-addEventListener("hashchange", open);
+addEventListener("hashchange", enter);
 addEventListener("signalbox:signin", () => {
   for (const node of document.querySelectorAll("dialog[open]")) node.close();
   denied = null;
@@ -294,4 +310,5 @@ addEventListener("signalbox:rights", async () => {
   if (JSON.stringify(session.who) !== former) open();
 });
 redraw();
+mark();
 begin();

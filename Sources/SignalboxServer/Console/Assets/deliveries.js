@@ -71,9 +71,9 @@ function detail({ data: row, error, id, reload }) {
       h("a", { href: to("destinations", row.destination) }, inline(row.destination))],
       ["Event", h("a", { href: to("events", row.event) }, inline(row.subject))], ["Accepted", time(row.acceptedAt)],
       ["Attempts", [count(row.attempts), row.once ? " (one only)" : ""]], ["Manual", row.manual ? "yes, sent again by an operator" : null],
-        ["Due", row.due ? [time(row.due), ` (${relative(row.due)})`] : null],
+      ["Due", row.due ? [time(row.due), ` (${relative(row.due)})`] : null],
       ["Not before", row.notBefore ? time(row.notBefore) : null],
-        ["Not after", row.notAfter ? time(row.notAfter) : null],
+      ["Not after", row.notAfter ? time(row.notAfter) : null],
       ["Held by", row.blockedBy ? badge(row.blockedBy, "warm") : null],
       ["Waits for", row.waitingFor ? [inline(row.waitingFor.reason), row.waitingFor.until
         ? [" until ", time(row.waitingFor.until)] : "", " ", inline(row.waitingFor.detail ?? "", 300)] : null]),

@@ -181,15 +181,15 @@ function detail(context) {
         count(row.waiting))],
       ["Held", row.held === undefined ? null : count(row.held)],
       ["Dead", h("a", { href: to("deliveries", null, { destination: row.name, state: "dead" }) }, count(row.dead))],
-        ["Oldest due", row.oldestDue ? time(row.oldestDue) : null],
+      ["Oldest due", row.oldestDue ? time(row.oldestDue) : null],
       ["In flight", row.inFlight === undefined ? null
         : `${count(row.inFlight)}${row.concurrency ? ` of ${count(row.concurrency)}` : ""}`],
       ["Rate", rate(row)], ["Latency (last 256 attempts)", latency(row)], ["Last success", last(row.lastSuccess)],
-        ["Last failure", last(row.lastFailure)]),
+      ["Last failure", last(row.lastFailure)]),
     buttons(row, context),
     series ? section("The last 15 minutes", h("div", { class: "charts" },
       chart("Delivered", series.delivered?.[row.name] ?? none, shape),
       chart("Failed attempts", series.failed?.[row.name] ?? none, shape))) : null,
     h("p", null, h("a", { href: to("actions", null, { target: row.name }) }, "Actions on this destination")),
-      row.state === "unknown" ? badge("not in the config", "warm") : null];
+    row.state === "unknown" ? badge("not in the config", "warm") : null];
 }

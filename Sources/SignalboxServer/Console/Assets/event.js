@@ -113,7 +113,7 @@ function detectors({ data, local }) {
     table("Detectors", [["Detector", (row) => inline(row.name)], ["Verdict", (row) => state(row.verdict)],
       ["Strength", (row) => inline(row.strength ?? "–")],
       ["At", (row) => (row.at ?? []).map((at) => [h("code", null, inline(at)), " "])],
-        ["Looks for", (row) => inline(row.looksFor ?? "", 300)]],
+      ["Looks for", (row) => inline(row.looksFor ?? "", 300)]],
     explained.detectors ?? [], (row) => row.name)];
 }
 

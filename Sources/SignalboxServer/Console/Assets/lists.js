@@ -115,7 +115,7 @@ const categories = list({
 
 const messages = list({
   title: "In-app messages", path: "inapp/messages", rows: "messages",
-    fields: [["withdrawn", "Withdrawn too", ["true"], "false"]], note: "by id",
+  fields: [["withdrawn", "Withdrawn too", ["true"], "false"]], note: "by id",
   empty: ["No in-app message is registered: add one with ", h("code", null, "PUT /v1/inapp/messages/ID"), "."], more: explain,
   columns: [
     ["Id", (row) => h("a", { href: to("inapp", row.id) }, inline(row.id, 120))],
@@ -201,12 +201,12 @@ const log = list({
   columns: [
     ["Time", (row) => time(row.at)], ["Actor",
       (row) => [inline(row.actor), row.role ? dim(` ${visible(row.role, 20)}`) : null]],
-      ["Via", (row) => [inline(row.via), " ", dim(inline(row.remote))]],
+    ["Via", (row) => [inline(row.via), " ", dim(inline(row.remote))]],
     ["Operation", (row) => h("code", null, inline(row.operation))], ["Target", (row) => inline(row.target ?? "–", 80)],
     ["Parameters", (row) => Object.entries(row.parameters ?? {}).map(([name, value]) =>
       [h("code", null, visible(name, 40)), " ", inline(value, 120), " "])],
     ["Count", (row) => count(row.count)], ["Reason", (row) => inline(row.reason ?? "–", 300)],
-      ["Result", (row) => (row.result === "done" ? state("done") : badge(row.result, "bad"))]],
+    ["Result", (row) => (row.result === "done" ? state("done") : badge(row.result, "bad"))]],
   actions: (row) => [open("Only actions of this actor", to("actions", null, { actor: row.actor })), row.target
     ? open("Only actions on this target", to("actions", null, { target: row.target })) : null].filter(Boolean),
 });
@@ -215,8 +215,8 @@ const log = list({
 
 const rejections = list({
   title: "Rejections", path: "rejections", rows: "rejections",
-    note: "newest first, the last 200 since the process started; bodies are not kept",
-    empty: "No payload was rejected since then. Refused ones appear here with their codes.",
+  note: "newest first, the last 200 since the process started; bodies are not kept",
+  empty: "No payload was rejected since then. Refused ones appear here with their codes.",
   columns: [["Time", (row) => time(row.at)], ["Source", (row) => inline(row.source ?? "–")],
     ["Code", (row) => h("code", null, inline(row.code))], ["Line", (row) => count(row.line)],
     ["Size", (row) => bytes(row.bytes)], ["Received by", (row) => inline(row.door ?? "–")]],
@@ -234,7 +234,7 @@ const captures = list({
     inline(row.event?.data?.content?.title ?? row.eventId, 120)) : "–")], ["Outcome", (row) => state(row.outcome)],
     ["Answer", (row) => [String(row.status ?? "–"), " ", inline(row.reason ?? ""), row.detail
       ? dim(" ", inline(row.detail)) : null]], ["Platform", (row) => inline(row.platform)],
-      ["Source", (row) => inline(row.source ?? "–")], ["Run", (row) => inline(row.run ?? "–")],
+    ["Source", (row) => inline(row.source ?? "–")], ["Run", (row) => inline(row.run ?? "–")],
     ["Addressee", (row) => inline(row.topic ?? row.condition ?? row.channel ?? row.token ?? "–", 60)]],
 });
 

@@ -158,16 +158,16 @@ export function asRoute(pattern, destination) {
 
 // MARK: Config
 
+/** The active config, and the problems of a newer one that was refused. */
+export const active = ({ digest, since, refused }) => [
+  facts(["Digest", h("code", null, inline(digest))], ["Active since", time(since)]),
+  refused ? h("div", { class: "problem" }, h("strong", null, "The newest config was refused "), time(refused.at),
+    h("ul", null, (refused.problems ?? []).map((text, at) => h("li", { key: at }, inline(text, 500))))) : null];
+
 function config(context) {
   const { data, local } = context;
-  const active = data.config ?? {};
   const denied = whyNot("admin");
-  return [facts(["Digest", active.digest ? h("code", null, inline(active.digest)) : null],
-    ["Active since", active.since ? time(active.since) : null]),
-  active.refused ? h("div", { class: "problem" }, h("strong", null, "The newest config was refused "),
-    time(active.refused.at), h("ul", null, (active.refused.problems
-    ?? []).map((text, at) => h("li", { key: at }, inline(text, 500))))) : null,
-  denied ? h("p", { class: "denied" }, `Check and history: ${denied}.`)
+  return [data.config ? active(data.config) : null, denied ? h("p", { class: "denied" }, `Check and history: ${denied}.`)
     : [check(context, local), history(data.history)]];
 }
 

@@ -1,9 +1,9 @@
 // Settings: the token, times, theme and motion of this browser; the config of the gateway with its last refusals.
 import { h } from "./h.js";
 import { get, isKept, optional, session, signIn, whyNot } from "./api.js";
-import { clockDifference, gatewayTime, hint, inline, prefer, prefs, span, time, timeText, visible } from "./text.js";
+import { clockDifference, gatewayTime, hint, inline, prefer, prefs, span, timeText, visible } from "./text.js";
 import { change, facts, problem, section } from "./ui.js";
-import { history } from "./routes.js";
+import { active, history } from "./routes.js";
 
 /** Reads the state of the config. */
 export async function load({ signal }) {
@@ -33,11 +33,7 @@ export function view({ data, error, redraw }) {
       clockWords(),
       hint(`It is ${timeText(gatewayTime())}. These choices stay in this browser; `,
         "the token does not, unless you choose so.")),
-    data?.config ? section("Config", facts(["Digest", h("code", null, inline(data.config.digest))],
-      ["Active since", time(data.config.since)]),
-      data.config.refused ? h("div", { class: "problem" }, h("strong", null, "The newest config was refused "),
-        time(data.config.refused.at), h("ul", null,
-        (data.config.refused.problems ?? []).map((text, at) => h("li", { key: at }, inline(text, 500))))) : null,
+    data?.config ? section("Config", active(data.config),
       whyNot("admin") ? h("p", { class: "denied" }, `History: ${whyNot("admin")}.`) : history(data.history)) : null];
 }
 
