@@ -157,6 +157,26 @@ import Testing
         #expect(world.records.last?.flags == ["over-limit", "late"])
     }
 
+    /// Neither has a reservation in the tally.
+    @Test func theTallyOfAnAddressedMessageCountsLateAndHeldDisplays() throws {
+        var world = World()
+        var index = MessageIndex()
+        for (id, kind) in [("late", Message.Kind.modal), ("held", .control)] {
+            index.register(
+                try message(id, kind, on: [.screen(id)]) {
+                    $0.limits = [Limit(1, .lifetime, per: .everyone)]; $0.reEligibility = .always
+                })
+        }
+        world.addressed["phone"] = index
+        let offer = try #require(world.trigger(.screen("late")).offer)
+        world.wait(minute)
+        world.advance()
+        try world.report(.shown, offer.id)
+        try world.report(.dismissed(how: "user"), offer.id)
+        world.trigger(.screen("held"))
+        #expect(world.rows.tallies == ["late": Tally(committed: 1), "held": Tally(committed: 1)])
+    }
+
     @Test func rejectsAnotherOutcomeWithTheSameID() throws {
         var (world, offer) = try world()
         try world.report(.shown, offer, id: "1")

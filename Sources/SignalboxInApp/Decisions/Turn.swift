@@ -209,8 +209,9 @@ extension Turn {
         if hadReservation { change(offer.message, reserved: -1) }
         guard !offer.flags.contains(.uncounted) else { return }
         // Even without a limit for everyone: a limit that is added later counts these displays. An addressed message
-        // needs no tally.
-        if hadReservation || messages.addressed[offer.message] == nil { change(offer.message, committed: 1) }
+        // needs a tally for its present limits only.
+        let addressed = messages.addressed[offer.message]
+        if hadReservation || addressed?.hasCampaignLimit ?? true { change(offer.message, committed: 1) }
         let display = Ledger.Display(
             offer: offer.id, at: now, message: offer.message, vendor: offer.vendor, device: offer.device,
             session: offer.session, namedLimits: offer.namedLimits, isExempt: offer.flags.contains(.exempt))
