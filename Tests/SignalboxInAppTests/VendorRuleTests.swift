@@ -62,6 +62,32 @@ import Testing
         #expect(!requested.flags.contains(.asksApp))
     }
 
+    /// Neither re-eligibility nor the interval applies when the delay ends.
+    @Test func aRequestLastsUntilTheDelayEnds() throws {
+        var world = World(try message("m") { $0.delay = minute }, interval: hour)
+        try #require(world.trigger(.show("m")).offer == nil)
+        world.wait(minute)
+        let first = try #require(world.trigger(.poll).offer)
+        #expect(first.flags.contains(.requested))
+        try world.report(.dismissed(how: "user"), first.id)
+        world.trigger(.show("m"))
+        world.wait(minute)
+        #expect(world.trigger(.poll).offer?.message == "m")
+    }
+
+    @Test(arguments: [second, minute]) func theAppMayRequestADelayedMessage(_ passed: Span) throws {
+        var world = World(
+            try message("m") { $0.delay = minute }, try message("other", on: [.sessionStart]), interval: hour)
+        try world.showAndDismiss(.sessionStart)
+        world.trigger(bought)
+        world.wait(passed)
+        world.trigger(.show("m"))
+        world.wait(minute - passed)
+        let state = world.rows.offers.values.first { $0.message == "m" }?.state
+        #expect((state == .offered) == (passed == minute))
+        if state == .triggered { #expect(world.trigger(.poll).offer?.message == "m") }
+    }
+
     @Test func anMCEMessageMatchesOneKeywordAfterItsTriggerDate() throws {
         var world = World(
             try message("m", vendor: "mce", .banner, on: [.rule("a"), .rule("b")]) { $0.schedule.start = noon })

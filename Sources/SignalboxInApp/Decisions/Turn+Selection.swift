@@ -19,7 +19,7 @@ extension Turn {
                 runnersUp.append(definition.message.id)
             } else if competes, definition.message.delay > 0, isNew {
                 bestOfVendor.insert(contenders[index].rank, definition.message.vendor)
-                result = delay(contenders[index], &checks)
+                result = delay(contenders[index], event, &checks)
             } else if competes, let winner = screenWinner ?? (contenders[index].list.passes ? nil : stacked) {
                 result = .lost
                 if explains { checks.append(contenders[index].rank.lost(against: winner)) }
@@ -46,9 +46,13 @@ extension Turn {
     }
 
     /// Starts the delay of a message; it competes for the screen when the delay ends.
-    private mutating func delay(_ contender: Contender, _ checks: inout [Check]) -> Candidate.Result {
+    private mutating func delay(
+        _ contender: Contender, _ event: TriggerEvent, _ checks: inout [Check]
+    ) -> Candidate.Result {
         guard hasPlace(for: .triggered, atMost: Bounds.delayed, &checks) else { return .discarded }
-        put(newOffer(contender.definition, since: contender.triggeredAt, .triggered))
+        var offer = newOffer(contender.definition, since: contender.triggeredAt, .triggered)
+        if event.requests(offer.message) { offer.request() }
+        put(offer)
         return .waiting
     }
 
@@ -56,7 +60,7 @@ extension Turn {
     private mutating func win(_ contender: Contender, _ event: TriggerEvent) -> Candidate.Result {
         var offer = offer(of: contender) ?? newOffer(contender.definition, since: contender.triggeredAt, .ready)
         if case .messageClick = event, contender.isNew { offer.flags.insert(.followUp) }
-        if case .show(let id) = event, id == offer.message { offer.request() }
+        if event.requests(offer.message) { offer.request() }
         guard contender.list.passes else {
             stack(offer, until: contender.list.until)
             return .waiting

@@ -134,6 +134,11 @@ extension Turn {
     /// Checks a message whose delay has ended; it competes with those of the event.
     private mutating func gather(_ offer: Offer, _ event: TriggerEvent, _ found: inout Found) {
         guard let definition = messages[offer.message] else { return }
+        var offer = offer
+        if event.requests(offer.message) {
+            offer.request()
+            put(offer)
+        }
         let list = evaluate(definition, Context(offer, isSessionStart: event.isSessionStart))
         let rank = Rank(definition, due: offer.due, policy)
         found.contenders.append(
@@ -153,7 +158,11 @@ extension Turn {
     private mutating func keepPending(_ pending: Offer, _ definition: Definition, _ event: TriggerEvent) {
         var moved = pending
         if event.isRequest { moved.request() }
-        if pending.state == .waiting { stack(moved, until: pending.until) }
+        switch pending.state {
+        case .waiting: stack(moved, until: pending.until)
+        case .triggered where event.isRequest: put(moved)
+        default: break
+        }
         var list = CheckList(explains: explains)
         list.check(
             .alreadyPending, false, else: .event, pending.id, expected: "no pending offer",
@@ -192,6 +201,9 @@ extension Turn.Found {
 extension TriggerEvent {
     /// Whether the app asks for one message by name.
     var isRequest: Bool { if case .show = self { true } else { false } }
+
+    /// Whether the app asks for this message.
+    func requests(_ message: MessageID) -> Bool { if case .show(message) = self { true } else { false } }
 
     /// Whether the client reports a click on a message.
     var isMessageClick: Bool { if case .messageClick = self { true } else { false } }
