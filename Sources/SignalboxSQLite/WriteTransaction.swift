@@ -29,7 +29,7 @@ enum SQLiteWrite: Sendable {
     /// The end of an in-app message.
     case withdraw(MessageID)
     /// One step of the upkeep of in-app rows.
-    case removeInApp(InAppRemoval)
+    case removeInApp(InAppWalk)
     /// One more delivery of a stored event, with its row of the action log.
     indirect case send(ManualDelivery, OperatorAction?)
     /// A write on behalf of an operator, with its row of the action log.
@@ -69,7 +69,7 @@ enum SQLiteWrite: Sendable {
         /// Nil for an unknown one.
         case message(StoredInAppMessage?)
         /// The next step of the removal; nil for none.
-        case removed(InAppRemoval?)
+        case removed(InAppWalk?)
     }
 }
 

@@ -1,23 +1,23 @@
 /// A text that is compared and ordered by its bytes in UTF-8, as in a database.
 ///
 /// A `String` is compared by its characters: "é" as one scalar equals "é" as two. The rows of the two differ.
-package struct ExactText: Sendable, Hashable, Comparable {
+@usableFromInline package struct ExactText: Sendable, Hashable, Comparable {
     /// The text as it was given.
-    package let text: String
+    @usableFromInline package let text: String
 
     /// Takes the text unchanged.
-    package init(_ text: String) { self.text = text }
+    @usableFromInline package init(_ text: String) { self.text = text }
 
-    package static func == (first: Self, second: Self) -> Bool {
+    @usableFromInline package static func == (first: Self, second: Self) -> Bool {
         var (first, second) = (first.text, second.text)
         return first.withUTF8 { first in second.withUTF8 { first.elementsEqual($0) } }
     }
 
-    package static func < (first: Self, second: Self) -> Bool {
+    @usableFromInline package static func < (first: Self, second: Self) -> Bool {
         first.text.utf8.lexicographicallyPrecedes(second.text.utf8)
     }
 
-    package func hash(into hasher: inout Hasher) {
+    @usableFromInline package func hash(into hasher: inout Hasher) {
         var text = text
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         // Between the members of a key: no byte of UTF-8.
@@ -61,36 +61,42 @@ package struct ExactTextSet: Sendable, Equatable, Sequence, ExpressibleByArrayLi
     }
 }
 
-/// Values by texts that are compared by their bytes; see ``ExactText``.
-package struct ExactTextMap<Value> {
-    private var entries: [ExactText: Value] = [:]
+/// Values by texts that are compared by their bytes; see ``ExactText``. In the path of every decision about in-app
+/// messages: other targets specialise its reads and writes.
+@usableFromInline package struct ExactTextMap<Value> {
+    @usableFromInline var entries: [ExactText: Value] = [:]
 
     /// Empty.
-    package init() {}
+    @inlinable package init() {}
 
-    package var isEmpty: Bool { entries.isEmpty }
+    @inlinable package var isEmpty: Bool { entries.isEmpty }
 
     package var count: Int { entries.count }
 
-    package var values: some Collection<Value> { entries.values }
+    @inlinable package var values: some Collection<Value> { entries.values }
 
     /// In the order of the keys' bytes.
-    package func inOrder() -> [(key: String, value: Value)] {
+    @inlinable package func inOrder() -> [(key: String, value: Value)] {
         entries.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value) }
     }
 
-    package subscript(key: String) -> Value? {
+    /// Whether the key has a value.
+    @inlinable package func contains(_ key: String) -> Bool { entries.index(forKey: ExactText(key)) != nil }
+
+    @inlinable package subscript(key: String) -> Value? {
         get { entries[ExactText(key)] }
         _modify { yield &entries[ExactText(key)] }
     }
 
-    package subscript(key: String, default value: @autoclosure () -> Value) -> Value {
+    @inlinable package subscript(key: String, default value: @autoclosure () -> Value) -> Value {
         get { entries[ExactText(key), default: value()] }
         _modify { yield &entries[ExactText(key), default: value()] }
     }
 
     /// Returns the removed value; nil for none.
-    package mutating func removeValue(forKey key: String) -> Value? { entries.removeValue(forKey: ExactText(key)) }
+    @inlinable package mutating func removeValue(forKey key: String) -> Value? {
+        entries.removeValue(forKey: ExactText(key))
+    }
 
     package mutating func removeAll() { entries.removeAll() }
 
@@ -117,7 +123,7 @@ extension ExactTextMap: Equatable where Value: Equatable {}
 
 extension ExactTextMap: ExpressibleByDictionaryLiteral {
     /// The last value of a repeated key counts.
-    package init(dictionaryLiteral pairs: (String, Value)...) {
+    @usableFromInline package init(dictionaryLiteral pairs: (String, Value)...) {
         self.init()
         for (key, value) in pairs { self[key] = value }
     }

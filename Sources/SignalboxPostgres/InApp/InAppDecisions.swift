@@ -64,8 +64,10 @@ extension PostgresStore {
             var rows = try loading.load(&keys)
             var events: [RoutedEvent] = []
             for decision in decisions {
-                let step = decision.step(try rows.rows(of: decision))
-                try rows.apply(step.changes, nextDue: step.nextDue, keys)
+                let step = decision.step(try rows.rows(of: decision.subject, tallies: decision.tallies))
+                let missing = rows.missingKeys(of: step.changes, keys)
+                guard missing.isEmpty else { throw InAppKeysMissing(missing) }
+                rows.apply(step.changes, nextDue: step.nextDue)
                 events += step.events
             }
             batch.add(rows.statements(of: transaction.node))

@@ -22,13 +22,13 @@ struct InAppLoading {
     /// of a due device meanwhile.
     func load(_ keys: inout InAppKeys) throws -> InAppRowsInMemory {
         try resolve(&keys)
-        var rows = try loadOwners(keys)
+        var (rows, hasTallies) = try loadOwners(keys)
         for device in keys.due {
             if let user = rows.devices[device]?.state.user, rows.users[user] == nil {
                 throw InAppKeysMissing { _ = $0.users.insert(user) }
             }
         }
-        try loadTallies(keys, &rows)
+        try loadTallies(keys, hasTallies, &rows)
         return rows
     }
 
@@ -84,7 +84,7 @@ struct InAppLoading {
 
     /// An owner without a row gets an empty state that is not stored. The locks come first in the same round trip: each
     /// statement has a snapshot of its own, so the reads see all commits of former holders.
-    private func loadOwners(_ keys: InAppKeys) throws -> InAppRowsInMemory {
+    private func loadOwners(_ keys: InAppKeys) throws -> (rows: InAppRowsInMemory, hasTallies: Bool) {
         let (devices, users) = (Array(keys.devices), Array(keys.users))
         let lock = locks.map { PostgresStatement(InAppKeys.lockAll, [.numbers(keys.locksOfOwners(in: $0.schema))]) }
         let results = try run(
@@ -97,37 +97,27 @@ struct InAppLoading {
             ]
         ).suffix(7)
         var rows = InAppRowsInMemory()
-        for id in devices { rows.devices[id] = .init(state: DeviceState(id: id), isStored: false) }
-        for id in users { rows.users[id] = .init(state: UserState(id: id), isStored: false) }
+        for id in devices { rows.load(.init(DeviceState(id: id))) }
+        for id in users { rows.users[id] = .init(UserState(id: id)) }
         var next = results.makeIterator()
-        for row in try next.next()?.map({ try InAppDeviceRow($0) }) ?? [] {
-            rows.devices[row.device.id] = .init(
-                state: row.device, seen: row.seen, nextDue: row.nextDue, isStored: true)
-        }
-        for row in try next.next()?.map({ try InAppUserRow($0) }) ?? [] {
-            rows.users[row.user.id] = .init(state: row.user, seen: row.seen, isStored: true)
-        }
+        for device in try next.next()?.map(InAppDeviceRow.read) ?? [] { rows.load(device) }
+        for user in try next.next()?.map(InAppUserRow.read) ?? [] { rows.users[user.state.id] = user }
         for offer in try next.next()?.map({ try Offer($0) }) ?? [] { rows.load(offer) }
         for offer in try next.next()?.map({ try Offer($0) }) ?? [] { rows.load(offer) }
         for _ in 0..<2 {
-            for message in try next.next()?.map({ try StoredInAppMessage($0) }) ?? [] {
-                switch message.registration.address {
-                case .user(let id)?: rows.addressedToUser[id, default: []].append(message)
-                case .device(let id)?: rows.addressedToDevice[id, default: []].append(message)
-                case nil: break
-                }
-            }
+            for message in try next.next()?.map({ try StoredInAppMessage($0) }) ?? [] { rows.load(message) }
         }
-        rows.hasTallies = try next.next()?.first?.flag(0) ?? false
-        return rows
+        return (rows, try next.next()?.first?.flag(0) ?? false)
     }
 
     // MARK: Third round trip, for limits over all users and for owners on a new day
 
     /// Sends nothing if no tally and no old total can matter.
-    private func loadTallies(_ keys: InAppKeys, _ rows: inout InAppRowsInMemory) throws {
+    private func loadTallies(
+        _ keys: InAppKeys, _ hasTallies: Bool, _ rows: inout InAppRowsInMemory
+    ) throws {
         let candidates = rows.oldTotals(at: now)
-        guard !keys.tallies.isEmpty || rows.hasTallies || !candidates.isEmpty else { return }
+        guard !keys.tallies.isEmpty || hasTallies || !candidates.isEmpty else { return }
         let messages = rows.liveMessages.union(keys.tallies)
         let lock = locks.map { PostgresStatement(InAppKeys.lockAll, [.numbers(keys.locksOfTallies(in: $0.schema))]) }
         let results = try run(
@@ -143,33 +133,9 @@ struct InAppLoading {
             ]
         ).suffix(2)
         guard let tallies = results.first, let missing = results.last else { return }
-        for (message, tally) in try tallies.map({
-            (try $0.text(0), try Tally($0, from: 1))
-        }) { rows.tallies[message] = .init(tally: tally, isStored: true) }
+        for (message, tally) in try tallies.map({ (try $0.text(0), try Tally($0, from: 1)) }) {
+            rows.tallies[message] = .init(tally)
+        }
         rows.missingMessages = ExactTextSet(try missing.map { try $0.text(0) })
-    }
-}
-
-extension InAppRowsInMemory {
-    /// The messages whose tallies the offers of the devices need. No check reads the tally of an ended offer.
-    fileprivate var liveMessages: ExactTextSet {
-        var messages: ExactTextSet = []
-        for row in offers.values where !row.offer.state.isEnded {
-            messages.insert(row.offer.message)
-            messages.formUnion(row.offer.runnersUp)
-        }
-        return messages
-    }
-
-    /// Messages with totals of owners that are seen on a new day: those that are no longer stored are forgotten.
-    fileprivate func oldTotals(at now: Instant) -> ExactTextSet {
-        var messages: ExactTextSet = []
-        for owner in devices.values where owner.isStored && !owner.wasSeen(onDayOf: now) {
-            messages.formUnion(owner.state.ledger.messagesOfTotals)
-        }
-        for owner in users.values where owner.isStored && !owner.wasSeen(onDayOf: now) {
-            messages.formUnion(owner.state.ledger.messagesOfTotals)
-        }
-        return messages
     }
 }

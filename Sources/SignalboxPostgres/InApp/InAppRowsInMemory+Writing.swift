@@ -68,12 +68,12 @@ extension InAppRowsInMemory {
     /// Removals first: an offer of the same id may have been made since.
     private var offerStatements: [PostgresStatement] {
         let changed = offers.values.filter(\.isChanged).sorted { ExactText($0.offer.id) < ExactText($1.offer.id) }
-        let stored = changed.filter { $0.isStored }.map(\.offer)
-        let new = changed.filter { !$0.isStored }.map(\.offer)
+        let stored = changed.filter { $0.number != nil }.map(\.offer)
+        let new = changed.filter { $0.number == nil }.map(\.offer)
         var statements: [PostgresStatement] = []
         if !removed.isEmpty {
-            statements.append(
-                PostgresStatement("DELETE FROM inapp_offers WHERE id = ANY($1)", [.texts(removed.inOrder())]))
+            let ids = removed.inOrder().map(\.key)
+            statements.append(PostgresStatement("DELETE FROM inapp_offers WHERE id = ANY($1)", [.texts(ids)]))
         }
         if !new.isEmpty { statements.append(PostgresStatement(Self.insertOffers, Self.columns(of: new))) }
         if !stored.isEmpty { statements.append(PostgresStatement(Self.updateOffers, Self.columns(of: stored))) }

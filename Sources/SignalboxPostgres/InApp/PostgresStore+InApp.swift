@@ -17,10 +17,10 @@ extension PostgresStore {
     package func rows(of subject: InAppSubject, tallies: [MessageID]) async throws(StoreError) -> InAppRows {
         let now = now.milliseconds
         return try await readers.snapshot { connection in
-            let decision = InAppDecision(subject: subject, tallies: tallies) { _ in InAppStep(()) }
-            var keys = InAppKeys([decision])
+            var keys = InAppKeys()
+            keys.add(subject, tallies)
             let loading = InAppLoading(run: { try connection.run(all: $0) }, now: now, locks: nil)
-            return try loading.load(&keys).rows(of: decision)
+            return try loading.load(&keys).rows(of: subject, tallies: tallies)
         }
     }
 

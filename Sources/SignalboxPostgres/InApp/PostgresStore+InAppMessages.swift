@@ -129,7 +129,7 @@ extension PostgresStore {
             """
             WITH changed AS (
                 UPDATE inapp_messages m SET withdrawn_at = $2
-                WHERE id = ANY($1) AND withdrawn_at <= $2 - \(InAppUpkeepStep.day) AND NOT \(isUpkeeps) RETURNING *
+                WHERE id = ANY($1) AND withdrawn_at <= $2 - \(InAppWalk.day) AND NOT \(isUpkeeps) RETURNING *
             ), logged AS (\(logged), $2 FROM changed)
             SELECT \(StoredInAppMessage.columns) FROM changed
             """, [.texts(ids), .time(now)])

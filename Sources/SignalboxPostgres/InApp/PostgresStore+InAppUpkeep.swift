@@ -13,21 +13,18 @@ extension PostgresStore {
     func removeInApp(
         beyond retention: InAppRetention, at now: Date, pause: () async -> Void
     ) async throws(StoreError) {
-        let last = lastInAppWalk.withLock { $0 }
-        let isEndlessDue = last.map { abs(now.timeIntervalSince($0)) >= 3600 } ?? true
-        for subject in InAppUpkeepStep.Subject.allCases where subject != .endless || isEndlessDue {
-            var step: InAppUpkeepStep? = InAppUpkeepStep(
-                subject: subject, before: (now - retention.history).milliseconds,
-                lifetimeTotals: retention.lifetimeTotals)
+        let lastEndless = lastInAppWalk.withLock { $0 }
+        for walk in InAppWalk.all(beyond: retention, at: now, lastEndless: lastEndless) {
+            var step: InAppWalk? = walk
             while let current = step {
                 step = try await writer(.others).write { [target] transaction in
                     try current.run(in: transaction, schema: target.schema)
                 }
                 if step != nil { await pause() }
             }
-            if subject == .endless { lastInAppWalk.withLock { $0 = now } }
+            if walk.subject == .endless { lastInAppWalk.withLock { $0 = now } }
             // Reports messages that were withdrawn or removed.
-            if subject == .endless || subject == .messages { try await inAppChanges.lookLater() }
+            if walk.subject == .endless || walk.subject == .messages { try await inAppChanges.lookLater() }
         }
     }
 
@@ -39,8 +36,8 @@ extension PostgresStore {
     static func inAppFindings(on connection: PostgresConnection) throws -> [String] {
         var findings = try [
             unreadable("inapp_messages", StoredInAppMessage.columns, on: connection) { _ = try StoredInAppMessage($0) },
-            unreadable("inapp_users", InAppUserRow.columns, on: connection) { _ = try InAppUserRow($0) },
-            unreadable("inapp_devices", InAppDeviceRow.columns, on: connection) { _ = try InAppDeviceRow($0) },
+            unreadable("inapp_users", InAppUserRow.columns, on: connection) { _ = try InAppUserRow.read($0) },
+            unreadable("inapp_devices", InAppDeviceRow.columns, on: connection) { _ = try InAppDeviceRow.read($0) },
             unreadable("inapp_offers", Offer.columns, on: connection) { _ = try Offer($0) },
         ].compactMap(\.self)
         let orphans = try orphanedOffers(on: connection)

@@ -17,14 +17,12 @@ enum InAppAudit {
         let displays = "kind, owner, \(Ledger.Display.columns)"
         return try [
             find("inapp_messages", StoredInAppMessage.columns, in: db) { _ = try StoredInAppMessage($0) },
-            find("inapp_users", "id, last_now, seen, ledger", in: db) { row in
-                let id = try row.text(0)
-                _ = (try row.number(1), try row.optionalNumber(2))
-                _ = try row.withBytes(3) { try LedgerFields.read($0, of: id) }
+            find("inapp_users", "\(UserRow.columns), id", in: db) { row in
+                _ = try UserRow.read(row, id: try row.text(4))
             },
-            find("inapp_devices", "id, \(DeviceRow.columns)", in: db) { row in
-                let id = try row.text(0)
-                try check(DeviceRow(row, id: id, from: 1).offers, of: id, in: db)
+            find("inapp_devices", "\(DeviceRow.columns), id", in: db) { row in
+                let id = try row.text(14)
+                try check(DeviceRow.read(row, id: id).stored?.offers ?? [], of: id, in: db)
             },
             find("inapp_offers", Offer.columns.joined(separator: ", "), in: db) { _ = try Offer($0) },
             find("inapp_displays", displays, in: db) { row in
@@ -54,8 +52,8 @@ enum InAppAudit {
     }
 
     /// Throws ``DamagedValue`` for a number without an offer of the device.
-    private static func check(_ offers: OfferNumbers, of device: DeviceID, in db: Database) throws {
-        for number in offers.all {
+    private static func check(_ offers: [Int64], of device: DeviceID, in db: Database) throws {
+        for number in offers {
             guard try db.flag("SELECT 1 FROM inapp_offers WHERE seq = ? AND device = ?", [number, device]) else {
                 throw InAppReader.lostOffer
             }

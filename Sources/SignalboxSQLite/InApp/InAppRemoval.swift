@@ -4,45 +4,9 @@ import SignalboxInApp
 import SignalboxStore
 import Synchronization
 
-/// One step of the removal of in-app rows. Runs in the commit group, so that changes of messages are reported in
-/// their order. Each step continues where the former one ended, so that the walk ends in a damaged table too.
-/// A walk goes through one index in its order, at most ``count`` rows in each step, so that a step holds the writer
-/// for milliseconds. A crash between two steps loses nothing: the next walk finds the remaining rows again.
-struct InAppRemoval: Sendable {
-    /// The rows that a walk looks for.
-    /// In the order of the walks: a message that is withdrawn here is removed by a later walk, after the history has
-    /// passed once more. Owners come last, because the totals of removed messages no longer keep them.
-    enum Subject: Sendable, CaseIterable { case endless, messages, users, devices }
-
-    /// A position in an index. ``start`` precedes every row.
-    /// The number is the column that the index begins with: a time, a day or a kind. The id tells rows with the same
-    /// number apart.
-    struct Position: Sendable {
-        /// In milliseconds since 1970 for times and days, 0 or 1 for a kind.
-        var number = Int64.min
-        /// Compared by its bytes, as the index has it.
-        var id = ""
-
-        static let start = Position()
-    }
-
-    /// Chosen by the caller; a walk does not change it.
-    let subject: Subject
-    /// In milliseconds since 1970: rows of earlier times are removed.
-    let before: Int64
-    /// Totals that stay, besides those of stored messages.
-    let lifetimeTotals: Set<Ledger.Key>
-    /// The last message, user or device of the former step.
-    var position = Position.start
-    /// The last owner of the totals of the message after `position`.
-    var owner = Position.start
-
-    /// Milliseconds.
-    static let day: Int64 = 86_400_000
-
-    /// The beginning of the day of ``before``: owners that were seen on it stay.
-    var firstDay: Int64 { before / Self.day * Self.day }
-
+/// The bounds and the statements of a step. It runs in the commit group, so that changes of messages are reported in
+/// their order.
+enum InAppRemoval {
     /// The most messages, users or devices of one step.
     static let count = 50
     /// The most totals of messages that one step removes.
@@ -82,17 +46,6 @@ struct InAppRemoval: Sendable {
         """
 }
 
-/// Positions guard against damage: an index that leads back would let a walk run permanently.
-extension InAppRemoval.Position {
-    /// Moves on. Throws ``DamagedValue`` for a position that is not later, as in a table whose pages are out of order.
-    mutating func advance(to next: Self, in table: String) throws(DamagedValue) {
-        guard number < next.number || (number == next.number && id.utf8.lexicographicallyPrecedes(next.id.utf8)) else {
-            throw DamagedValue("the rows of \(table) are out of order")
-        }
-        self = next
-    }
-}
-
 /// Called by the janitor, once an hour.
 extension SQLiteQueue {
     /// Withdraws addressed messages without an end whose user or device was not seen, and removes messages that were
@@ -102,18 +55,17 @@ extension SQLiteQueue {
     func removeInApp(
         beyond retention: InAppRetention, at now: Date, pause: () async -> Void
     ) async throws(StoreError) {
-        let isEndlessDue = InAppUpkeep.isDue(after: inAppUpkeep.withLock { $0.endless }, at: now)
-        for subject in InAppRemoval.Subject.allCases where subject != .endless || isEndlessDue {
-            var removal = InAppRemoval(
-                subject: subject, before: (now - retention.history).milliseconds,
-                lifetimeTotals: retention.lifetimeTotals)
+        let lastEndless = inAppUpkeep.withLock { $0.endless }
+        // Other processes do not share the file, so it has no log of changes.
+        for var walk in InAppWalk.all(beyond: retention, at: now, lastEndless: lastEndless)
+        where walk.subject != .changes {
             try checkDisk()
-            while case .removed(let next?) = try await commits.write(.removeInApp(removal)) {
-                removal = next
+            while case .removed(let next?) = try await commits.write(.removeInApp(walk)) {
+                walk = next
                 await pause()
                 try checkDisk()
             }
-            if subject == .endless { inAppUpkeep.withLock { $0.endless = now } }
+            if walk.subject == .endless { inAppUpkeep.withLock { $0.endless = now } }
         }
     }
 }
@@ -122,12 +74,13 @@ extension SQLiteQueue {
 extension WriteTransaction {
     /// Returns the next step; nil when there is nothing more to remove.
     /// Part of a commit group. Throws ``DamagedValue`` for rows out of order, so that every walk ends.
-    mutating func remove(_ removal: InAppRemoval) throws -> InAppRemoval? {
+    mutating func remove(_ removal: InAppWalk) throws -> InAppWalk? {
         switch removal.subject {
         case .endless: try withdrawEndless(removal)
         case .messages: try removeMessages(removal)
         case .users: try removeOwners(InAppRemoval.unseenUsers, "inapp_users", removal) { .user($0) }
         case .devices: try removeOwners(InAppRemoval.unseenDevices, "inapp_devices", removal) { .device($0) }
+        case .changes: nil
         }
     }
 
@@ -136,7 +89,7 @@ extension WriteTransaction {
     /// The next messages of a removal, with the number by which it continues. Decodes whole messages, so a damaged one
     /// ends the walk with an error.
     private func messages(
-        _ sql: String, _ removal: InAppRemoval
+        _ sql: String, _ removal: InAppWalk
     ) throws -> [(at: Int64, message: StoredInAppMessage)] {
         try RowStatement(db, sql: sql).all({ row in
             row.bind(removal.position.number)
@@ -147,12 +100,12 @@ extension WriteTransaction {
     }
 
     /// Withdraws messages for users and devices that do not come back. They are removed like other withdrawn ones.
-    private mutating func withdrawEndless(_ removal: InAppRemoval) throws -> InAppRemoval? {
+    private mutating func withdrawEndless(_ removal: InAppWalk) throws -> InAppWalk? {
         let messages = try self.messages(InAppRemoval.endlessMessages, removal)
         var next = removal
         for (at, message) in messages {
             let id = message.registration.id
-            try next.position.advance(to: .init(number: at, id: id), in: "inapp_messages")
+            try next.position.advance(to: .init(at, id), in: "inapp_messages")
             let day = removal.firstDay
             let isSeen =
                 switch message.registration.address {
@@ -167,7 +120,7 @@ extension WriteTransaction {
 
     /// Removes the totals of a message before the message, so that an interrupted removal is continued.
     /// Observers see a removed message as withdrawn. Its id may be registered again and begins with revision 1.
-    private mutating func removeMessages(_ removal: InAppRemoval) throws -> InAppRemoval? {
+    private mutating func removeMessages(_ removal: InAppWalk) throws -> InAppWalk? {
         let messages = try self.messages(InAppRemoval.overMessages, removal)
         var next = removal
         var room = InAppRemoval.totals
@@ -176,7 +129,7 @@ extension WriteTransaction {
             try removeTotals(of: id, &next.owner, &room)
             guard room > 0 else { return next }
             next.owner = .start
-            try next.position.advance(to: .init(number: at, id: id), in: "inapp_messages")
+            try next.position.advance(to: .init(at, id), in: "inapp_messages")
             try db.run("DELETE FROM inapp_tallies WHERE message = ?", [id])
             try db.run("DELETE FROM inapp_messages WHERE id = ?", [id])
             effects.messages.append(message.withdrawn(at: now))
@@ -188,12 +141,12 @@ extension WriteTransaction {
     /// Finds rows of cleared owners and of a former version; totals in ledgers end with their owner or on the
     /// owner's next day.
     private func removeTotals(
-        of message: MessageID, _ position: inout InAppRemoval.Position, _ room: inout Int
+        of message: MessageID, _ position: inout InAppWalk.Position, _ room: inout Int
     ) throws {
         let owners = try db.rows(InAppRemoval.totalsOfMessage, [message, position.number, position.id, room])
         for row in owners {
             let (kind, id) = (try row.number(0), try row.text(1))
-            try position.advance(to: .init(number: kind, id: id), in: "inapp_totals")
+            try position.advance(to: .init(kind, id), in: "inapp_totals")
             try db.run(
                 "DELETE FROM inapp_totals WHERE kind = ? AND owner = ? AND what = 0 AND name = ?", [kind, id, message])
             try db.removeUnusedOwner(kind: kind, id: id)
@@ -206,14 +159,14 @@ extension WriteTransaction {
     /// Removes the ledger and, for a device, its offers. The row itself stays while a lifetime limit counts one of
     /// its totals; its column `seen` is empty then, so that no later walk finds it.
     private mutating func removeOwners(
-        _ sql: String, _ table: String, _ removal: InAppRemoval, _ subject: (String) -> RowChange.Subject
-    ) throws -> InAppRemoval? {
+        _ sql: String, _ table: String, _ removal: InAppWalk, _ subject: (String) -> RowChange.Subject
+    ) throws -> InAppWalk? {
         var next = removal
         let rows = try db.rows(
             sql, [removal.position.number, removal.position.id, removal.firstDay, InAppRemoval.count])
         for row in rows {
             let (seen, id) = (try row.number(0), try row.text(1))
-            try next.position.advance(to: .init(number: seen, id: id), in: table)
+            try next.position.advance(to: .init(seen, id), in: table)
             if case .device(let device) = subject(id) { try removeOffers(of: device) }
             try removeLedger(of: subject(id), removal)
             try db.run("UPDATE \(table) SET seen = NULL, ledger = NULL WHERE id = ?", [id])
@@ -222,9 +175,17 @@ extension WriteTransaction {
         return rows.count == InAppRemoval.count ? next : nil
     }
 
+    /// Removes all offers of a device, with their list.
+    private mutating func removeOffers(of device: DeviceID) throws {
+        let numbers = try inApp.offerNumbers(of: device)
+        guard !numbers.isEmpty else { return }
+        for number in numbers { try inApp.statements(.removeOffer, in: db).run { $0.bind(number) } }
+        try db.run("UPDATE inapp_devices SET offers = NULL WHERE id = ?", [device])
+    }
+
     /// Removes the displays of a ledger, and the totals that no limit counts. The other totals become rows of their
     /// own, which the removal of a message finds. The caller removes the column `ledger`.
-    private mutating func removeLedger(of subject: RowChange.Subject, _ removal: InAppRemoval) throws {
+    private mutating func removeLedger(of subject: RowChange.Subject, _ removal: InAppWalk) throws {
         let (kind, owner) = subject.key
         let ledger = try inApp.ledger(of: subject)
         try removeRows(of: subject)
@@ -243,7 +204,7 @@ extension WriteTransaction {
 
     /// The totals of a message are counted while it is stored, because it may never be shown again to the same
     /// person.
-    private mutating func isCounted(_ key: Ledger.Key, _ removal: InAppRemoval) throws -> Bool {
+    private mutating func isCounted(_ key: Ledger.Key, _ removal: InAppWalk) throws -> Bool {
         guard case .message(let id) = key else { return removal.lifetimeTotals.contains(key) }
         return try inApp.hasMessage(id)
     }

@@ -34,41 +34,46 @@ extension Ledger.Display {
 /// A row of `inapp_tallies`: the displays of one campaign to all users. Decisions about different users share it,
 /// and each adds to it, so that the order of their commits does not matter.
 extension Tally {
-    /// Adds to the row of a message. Never below zero: a row that upkeep removed has lost its reservations.
+    /// Adds to the row of a message. Never below zero: a row that upkeep removed has lost its reservations. Arguments:
+    /// the message; the least numbers; for each counter, the sum and the least number.
     static let addition = """
-        INSERT INTO inapp_tallies (message, committed, reserved) VALUES (?, max(?, 0), max(?, 0))
+        INSERT INTO inapp_tallies (message, committed, reserved) VALUES (?, ?, ?)
         ON CONFLICT (message) DO UPDATE SET
-            committed = max(committed + ?, 0), reserved = max(reserved + ?, 0)
+            committed = max(committed + ?, ?), reserved = max(reserved + ?, ?)
         """
 }
 
-/// A device's row, with the columns that only the store reads.
-struct DeviceRow {
-    /// With its ledger, unless ``hasLedger`` is false.
-    var device: DeviceState
-    /// False if displays and totals are rows of their own.
-    var hasLedger = false
-    /// The column `offers`.
-    var offers = OfferNumbers()
-    /// When the timer must advance the device; nil for never.
-    var nextDue: Instant?
-    /// The column `seen`.
-    var seen: Int64?
+/// A row of `inapp_users`.
+enum UserRow {
+    /// In the order of ``read(_:id:)``.
+    static let columns = "last_now, seen, ledger, rowid"
 
+    /// Reads ``columns``. Throws ``DamagedValue`` for a column of another type and for a ledger that cannot be read.
+    static func read(_ row: RowColumns, id: UserID) throws -> InAppRowsInMemory.Owner<UserState> {
+        var user = UserState(id: id)
+        user.lastNow = try row.number(0)
+        let ledger = try row.withBytes(2) { try LedgerFields.read($0, of: id) }
+        if let ledger { user.ledger = ledger }
+        return .init(
+            user, .init(seen: try row.optionalNumber(1), number: try row.number(3), hasLedger: ledger != nil))
+    }
+}
+
+/// A row of `inapp_devices`.
+enum DeviceRow {
     /// The columns of the device itself, in the order in which ``bind(_:ledger:offers:_:)`` binds them.
     private static let own = DeviceState.columns(user: "user")
-    /// In the order of ``init(_:id:from:)``; `upsert` writes all of them, and the statement that touches a device all
-    /// but the last two.
-    private static let all = own + ["ledger", "offers", "next_due", "seen"]
-    /// As a list for statements.
-    static let columns = all.joined(separator: ", ")
+    /// Those that `upsert` writes; the statement that touches a device writes all but the last two.
+    private static let written = own + ["ledger", "offers", "next_due", "seen"]
+    /// In the order of ``read(_:id:)``.
+    static let columns = (written + ["rowid"]).joined(separator: ", ")
     /// Inserts a device, or replaces it. A null ledger does not change the stored one.
     static let upsert = """
-        INSERT INTO inapp_devices (\(columns), id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        ON CONFLICT (id) DO UPDATE SET \(assignments)
+        INSERT INTO inapp_devices (\(written.joined(separator: ", ")), id)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET \(assignments)
         """
     /// Each column with the value of the row that could not be inserted.
-    private static let assignments = all.map { column in
+    private static let assignments = written.map { column in
         column == "ledger" ? "ledger = coalesce(excluded.ledger, ledger)" : "\(column) = excluded.\(column)"
     }.joined(separator: ", ")
     /// Replaces the columns of a device that are in no index.
@@ -77,22 +82,23 @@ struct DeviceRow {
         ledger = coalesce(?, ledger), offers = ?
         """
 
-    /// Reads ``columns`` from `first` on. Throws ``DamagedValue`` for a column of another type and for lists that
-    /// cannot be read.
-    init(_ row: RowColumns, id: DeviceID, from first: Int) throws {
-        device = try DeviceState(id: id, row, from: first)
-        let first = first + Self.own.count
-        if let ledger = try row.withBytes(first, { try LedgerFields.read($0, of: id) }) {
-            (device.ledger, hasLedger) = (ledger, true)
-        }
-        offers = try OfferNumbers(row, first + 1)
-        nextDue = try row.optionalNumber(first + 2)
-        seen = try row.optionalNumber(first + 3)
+    /// Reads ``columns``. Throws ``DamagedValue`` for a column of another type and for lists that cannot be read.
+    static func read(_ row: RowColumns, id: DeviceID) throws -> InAppRowsInMemory.Owner<DeviceState> {
+        var device = try DeviceState(id: id, row, from: 0)
+        let next = own.count
+        let ledger = try row.withBytes(next) { try LedgerFields.read($0, of: id) }
+        if let ledger { device.ledger = ledger }
+        return .init(
+            device,
+            .init(
+                seen: try row.optionalNumber(next + 3), nextDue: try row.optionalNumber(next + 2),
+                number: try row.number(next + 4), offers: try OfferNumbers.read(row, next + 1),
+                hasLedger: ledger != nil))
     }
 
-    /// The columns except the last two. `ledger`: nil for an unchanged one.
+    /// The columns except the last two. `ledger`: nil for an unchanged one. `offers`: their numbers.
     static func bind(
-        _ device: DeviceState, ledger: [UInt8]?, offers: OfferNumbers, _ row: inout RowStatement.Arguments
+        _ device: DeviceState, ledger: [UInt8]?, offers: [Int64], _ row: inout RowStatement.Arguments
     ) {
         row.bind(device.user)
         row.bind(device.lastNow)
@@ -104,7 +110,7 @@ struct DeviceRow {
         row.bind(device.lastDecision)
         row.bind(DeviceFields.write(device))
         row.bind(ledger)
-        row.bind(offers.text)
+        row.bind(OfferNumbers.text(offers))
     }
 }
 

@@ -16,7 +16,7 @@ enum InAppStatement: Int, CaseIterable {
     /// Once for each group, so that most decisions need not look for addressed messages and for tallies.
     case hasMessageToUser, hasMessageToDevice, hasTally
     /// Statements that touch a row find it by its rowid, which the same transaction has read.
-    case putUser, touchUser, putUserLedger, putDevice, touchDevice, touchDueDevice, putDeviceLedger, putDeviceOffers
+    case putUser, touchUser, putDevice, touchDevice, touchDueDevice
     case insertOffer, updateOffer, removeOffer
     /// Rows of owners whose ledger is not in their row.
     case removeDisplays, removeTotals, putTotal, addTally
@@ -32,8 +32,8 @@ enum InAppStatement: Int, CaseIterable {
     /// Columns are in the order in which the types of `InAppRows.swift` and `OfferRow.swift` read them.
     private var reading: String {
         switch self {
-        case .user: "SELECT rowid, last_now, seen, ledger FROM inapp_users WHERE id = ?"
-        case .device: "SELECT rowid, \(DeviceRow.columns) FROM inapp_devices WHERE id = ?"
+        case .user: "SELECT \(UserRow.columns) FROM inapp_users WHERE id = ?"
+        case .device: "SELECT \(DeviceRow.columns) FROM inapp_devices WHERE id = ?"
         case .displays: "SELECT \(Ledger.Display.columns) FROM inapp_displays WHERE kind = ? AND owner = ?"
         case .totals: "SELECT what, name, count, last FROM inapp_totals WHERE kind = ? AND owner = ?"
         case .offer: "SELECT \(Self.offerColumns) FROM inapp_offers WHERE seq = ?"
@@ -41,7 +41,7 @@ enum InAppStatement: Int, CaseIterable {
         case .offersOfDevice: "SELECT offers FROM inapp_devices WHERE id = ?"
         case .leasedElsewhere:
             """
-            SELECT \(Self.offerColumns) FROM inapp_offers
+            SELECT seq, \(Self.offerColumns) FROM inapp_offers
             WHERE user = ? AND state = 'O' AND device <> ? LIMIT \(Bounds.leasesElsewhere)
             """
         case .toUser: Self.addressed("user")
@@ -68,12 +68,9 @@ enum InAppStatement: Int, CaseIterable {
                 ledger = coalesce(excluded.ledger, ledger)
             """
         case .touchUser: "UPDATE inapp_users SET last_now = ?, ledger = coalesce(?, ledger) WHERE rowid = ?"
-        case .putUserLedger: "UPDATE inapp_users SET ledger = ? WHERE id = ?"
         case .putDevice: DeviceRow.upsert
         case .touchDevice: "\(DeviceRow.update) WHERE rowid = ?"
         case .touchDueDevice: "\(DeviceRow.update), next_due = ? WHERE rowid = ?"
-        case .putDeviceLedger: "UPDATE inapp_devices SET ledger = ? WHERE id = ?"
-        case .putDeviceOffers: "UPDATE inapp_devices SET offers = ? WHERE id = ?"
         case .insertOffer: Offer.insertion
         case .updateOffer: Offer.update
         case .removeOffer: "DELETE FROM inapp_offers WHERE seq = ?"

@@ -29,7 +29,7 @@ extension SQLiteQueue {
     package func rows(of subject: InAppSubject, tallies: [MessageID]) async throws(StoreError) -> InAppRows {
         try await file.read { db in
             var reader = InAppReader(db)
-            return try reader.load(subject, tallies: tallies).rows
+            return try reader.load(subject, tallies: tallies).rows(of: subject, tallies: tallies)
         }
     }
 
@@ -115,7 +115,7 @@ extension SQLiteQueue {
     /// Bytes of the in-app tables and their indexes, up to an hour old, because each of their pages must be read. 0 if
     /// SQLite was built without the table `dbstat`.
     func inAppBytes(at now: Date) async throws(StoreError) -> Int64 {
-        if let size = inAppUpkeep.withLock({ $0.size }), !InAppUpkeep.isDue(after: size.at, at: now) {
+        if let size = inAppUpkeep.withLock({ $0.size }), !InAppWalk.isDue(after: size.at, at: now) {
             return size.bytes
         }
         let bytes = try await readInAppBytes()
@@ -142,9 +142,4 @@ struct InAppUpkeep {
     var endless: Date?
     /// The size of the in-app rows, and when it was read.
     var size: (at: Date, bytes: Int64)?
-
-    /// Whether an hour has passed, or the clock was set.
-    static func isDue(after last: Date?, at now: Date) -> Bool {
-        last.map { abs(now.timeIntervalSince($0)) >= 3600 } ?? true
-    }
 }

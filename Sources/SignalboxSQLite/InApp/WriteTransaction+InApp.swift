@@ -1,4 +1,6 @@
+import GRDB
 import SignalboxInApp
+import SignalboxNotification
 import SignalboxStore
 
 /// In-app rows are written at once, unlike events and deliveries, which are gathered for the whole group: the next
@@ -9,41 +11,41 @@ extension WriteTransaction {
     /// together, or not at all. Throws ``DamagedValue`` for rows that cannot be read, and the errors of SQLite; both
     /// fail the group, which is then split.
     mutating func decide(_ decision: InAppDecision) throws {
-        let loaded = try inApp.load(decision.subject, tallies: decision.tallies)
-        let step = decision.step(loaded.rows)
-        try apply(step.changes, nextDue: step.nextDue, loaded)
+        var rows = try inApp.load(decision.subject, tallies: decision.tallies)
+        for message in rows.oldTotals(at: now.milliseconds) where try !inApp.hasMessage(message) {
+            rows.missingMessages.insert(message)
+        }
+        let step = decision.step(try rows.rows(of: decision.subject, tallies: decision.tallies))
+        if !step.changes.isEmpty {
+            let missing = rows.missingKeys(of: step.changes, InAppKeys())
+            if !missing.isEmpty { try inApp.load(missing, into: &rows) }
+            rows.apply(step.changes, nextDue: step.nextDue)
+            try write(rows)
+        }
         if !step.events.isEmpty { _ = try append(step.events, nil) }
     }
 
-    /// Writes each changed row once. `nextDue`: of the device. A ledger is written with its owner's row.
-    private mutating func apply(_ changes: [RowChange], nextDue: Instant?, _ loaded: LoadedInApp) throws {
-        var ledgers = try ledgers(after: changes, loaded)
-        // Before the row of the device, which has their numbers.
-        var offers = try writeOffers(of: changes, loaded)
-        for change in changes {
-            switch change {
-            case .user(let id, let lastNow):
-                try put(user: id, lastNow: lastNow, ledger: ledgers.removeValue(forKey: .user(id)), loaded)
-            case .device(let device):
-                let ledger = ledgers.removeValue(forKey: .device(device.id))
-                let numbers = try offers[device.id]?.numbers ?? numbers(of: device.id, loaded)
-                try put(device, nextDue: nextDue, ledger: ledger, offers: numbers, loaded)
-                offers[device.id]?.isWritten = true
-            case .offer, .removeOffer, .display, .removeDisplay, .total: break
-            case .tally(let message, let committed, let reserved):
-                inApp.hasTally = nil
-                // Twice: for a new row, and to be added to the present one.
-                try run(.addTally) { row in
-                    row.bind(message)
-                    for _ in 0..<2 {
-                        row.bind(committed)
-                        row.bind(reserved)
-                    }
+    /// Writes each changed row once.
+    private mutating func write(_ rows: InAppRowsInMemory) throws {
+        // An offer of the same id may have been made since.
+        for row in rows.removed.values { try run(.removeOffer) { $0.bind(row.number) } }
+        for user in rows.users.values where user.isChanged { try put(user) }
+        for device in rows.devices.values {
+            let offers = try putOffers(of: device.state.id, rows)
+            if device.isChanged || offers != device.stored?.offers ?? [] { try put(device, offers: offers) }
+        }
+        for (message, row) in rows.tallies.inOrder() where row.isChanged {
+            inApp.hasTally = nil
+            try run(.addTally) { arguments in
+                arguments.bind(message)
+                arguments.bind(row.committed.least)
+                arguments.bind(row.reserved.least)
+                for addition in [row.committed, row.reserved] {
+                    arguments.bind(addition.sum)
+                    arguments.bind(addition.least)
                 }
             }
         }
-        for (subject, ledger) in ledgers { try put(ledger, of: subject) }
-        for (device, list) in offers where !list.isWritten { try put(list.numbers, of: device) }
     }
 
     /// Runs a statement that returns no rows.
@@ -51,99 +53,53 @@ extension WriteTransaction {
         try inApp.statements(statement, in: db).run(bind)
     }
 
-    // MARK: Users and devices
+    // MARK: Users, devices and offers
 
-    /// `ledger`: nil for an unchanged one. Leaves indexed columns out of the write if they keep their values: SQLite
-    /// writes the index of each column that a statement names.
-    private mutating func put(user id: UserID, lastNow: Instant, ledger: [UInt8]?, _ loaded: LoadedInApp) throws {
-        let owner = loaded.owner(.user(id))
-        if let owner, owner.wasSeen(onDayOf: lastNow) {
+    /// Leaves indexed columns out of the write if they keep their values: SQLite writes the index of each column that
+    /// a statement names.
+    private mutating func put(_ user: InAppRowsInMemory.Owner<UserState>) throws {
+        let ledger = try changedLedger(of: user)
+        if let stored = user.stored, stored.seen == user.seen {
             return try run(.touchUser) { row in
-                row.bind(lastNow)
+                row.bind(user.state.lastNow)
                 row.bind(ledger)
-                row.bind(owner.row)
+                row.bind(stored.number)
             }
         }
         try run(.putUser) { row in
-            row.bind(lastNow)
+            row.bind(user.state.lastNow)
             row.bind(ledger)
-            row.bind(lastNow)
-            row.bind(id)
+            row.bind(user.seen)
+            row.bind(user.state.id)
         }
     }
 
     /// Replaces the row of a device. Leaves the index of due times alone if the due time is as before, and that of
-    /// `seen` within a day.
-    private mutating func put(
-        _ device: DeviceState, nextDue: Instant?, ledger: [UInt8]?, offers: OfferNumbers, _ loaded: LoadedInApp
-    ) throws {
-        if let owner = loaded.owner(.device(device.id)), owner.wasSeen(onDayOf: device.lastNow) {
-            let isDueAsBefore = loaded.nextDue == nextDue
+    /// `seen` within a day. A device without a decision was seen long ago, for upkeep.
+    private mutating func put(_ device: InAppRowsInMemory.Owner<DeviceState>, offers: [Int64]) throws {
+        let ledger = try changedLedger(of: device)
+        if let stored = device.stored, stored.seen == device.seen {
+            let isDueAsBefore = stored.nextDue == device.nextDue
             return try run(isDueAsBefore ? .touchDevice : .touchDueDevice) { row in
-                DeviceRow.bind(device, ledger: ledger, offers: offers, &row)
-                if !isDueAsBefore { row.bind(nextDue) }
-                row.bind(owner.row)
+                DeviceRow.bind(device.state, ledger: ledger, offers: offers, &row)
+                if !isDueAsBefore { row.bind(device.nextDue) }
+                row.bind(stored.number)
             }
         }
         try run(.putDevice) { row in
-            DeviceRow.bind(device, ledger: ledger, offers: offers, &row)
-            row.bind(nextDue)
-            row.bind(device.lastNow)
-            row.bind(device.id)
+            DeviceRow.bind(device.state, ledger: ledger, offers: offers, &row)
+            row.bind(device.nextDue)
+            row.bind(device.seen ?? 0)
+            row.bind(device.state.id)
         }
     }
 
-    // MARK: Ledgers
-
-    /// Writes a ledger whose owner's row does not change otherwise. An owner without a row gets one. The insertion sets
-    /// the time at which it was last seen to 1970, so that upkeep removes it again unless it is seen.
-    private mutating func put(_ ledger: [UInt8], of subject: RowChange.Subject) throws {
-        let (kind, owner) = subject.key
-        let statement = try inApp.statements(kind == 0 ? .putUserLedger : .putDeviceLedger, in: db)
-        try statement.run { row in
-            row.bind(ledger)
-            row.bind(owner)
-        }
-        guard statement.changes == 0 else { return }
-        try run(kind == 0 ? .putUser : .putDevice) { row in
-            if kind == 0 {
-                row.bind(0)
-                row.bind(ledger)
-            } else {
-                DeviceRow.bind(DeviceState(id: owner), ledger: ledger, offers: OfferNumbers(), &row)
-                row.bind(Instant?.none)
-            }
-            // Seen long ago, for upkeep.
-            row.bind(0)
-            row.bind(owner)
-        }
-    }
-
-    /// The columns `ledger` that the changes of a decision replace.
-    /// Reads a ledger only if the decision changes it and did not load it. Removes the rows that a former version
-    /// kept for the same owner: from then on its ledger is in its row.
-    private mutating func ledgers(
-        after changes: [RowChange], _ loaded: LoadedInApp
-    ) throws -> [RowChange.Subject: [UInt8]] {
-        var edits = LedgerEdits()
-        for change in changes {
-            switch change {
-            case .display(let subject, let display): edits.change(subject) { $0.put(display) }
-            case .removeDisplay(let subject, let offer): edits.change(subject) { $0.remove(offer) }
-            case .total(let subject, let key, let total): edits.change(subject) { $0.put(total, of: key) }
-            case .user(let id, let now): try begin(.user(id), at: now, loaded, &edits)
-            case .device(let device): try begin(.device(device.id), at: device.lastNow, loaded, &edits)
-            case .offer, .removeOffer, .tally: break
-            }
-        }
-        var ledgers: [RowChange.Subject: [UInt8]] = [:]
-        for (subject, edit) in edits.all {
-            let stored = try loaded.ledger(of: subject) ?? inApp.ledger(of: subject)
-            let isNew = loaded.ledger(of: subject) != nil && loaded.owner(subject) == nil
-            if !isNew, loaded.owner(subject)?.hasLedger != true { try removeRows(of: subject) }
-            ledgers[subject] = LedgerFields.write(edit.apply(to: stored), of: subject.key.owner)
-        }
-        return ledgers
+    /// The column `ledger`; nil for an unchanged one. Removes the rows that a former version kept for the same owner:
+    /// from then on its ledger is in its row.
+    private mutating func changedLedger<State>(of owner: InAppRowsInMemory.Owner<State>) throws -> [UInt8]? {
+        guard owner.isLedgerChanged || owner.stored == nil else { return nil }
+        if owner.stored?.hasLedger == false { try removeRows(of: owner.state.subject) }
+        return LedgerFields.write(owner.state.ledger, of: owner.state.subject.key.owner)
     }
 
     /// Removes the displays and totals that are rows of their own.
@@ -156,20 +112,22 @@ extension WriteTransaction {
         }
     }
 
-    /// A new owner has an empty ledger. One that is seen on a new day loses the totals of messages that upkeep has
-    /// removed since.
-    private mutating func begin(
-        _ subject: RowChange.Subject, at now: Instant, _ loaded: LoadedInApp, _ edits: inout LedgerEdits
-    ) throws {
-        guard let ledger = loaded.ledger(of: subject) else { return }
-        guard let owner = loaded.owner(subject) else {
-            edits.change(subject) { _ in }
-            return
-        }
-        guard owner.hasLedger, !owner.wasSeen(onDayOf: now) else { return }
-        let displayed = Set(ledger.displays.map(\.message))
-        for case .message(let id) in ledger.totals.keys where !displayed.contains(id) {
-            if try !inApp.hasMessage(id) { edits.change(subject) { $0.removeTotal(of: id) } }
+    /// Writes the changed offers of a device. Returns the numbers of all of them.
+    private mutating func putOffers(of device: DeviceID, _ rows: InAppRowsInMemory) throws -> [Int64] {
+        try (rows.offersOfDevice[device] ?? []).compactMap { rows.offers[$0] }.map { row in
+            if let number = row.number {
+                guard row.isChanged else { return number }
+                try run(.updateOffer) { arguments in
+                    row.offer.bindState(&arguments)
+                    arguments.bind(number)
+                }
+                return number
+            }
+            try run(.insertOffer) { arguments in
+                row.offer.bindKey(&arguments)
+                row.offer.bindState(&arguments)
+            }
+            return db.lastInsertedRowID
         }
     }
 
@@ -186,7 +144,7 @@ extension WriteTransaction {
             return
         }
         // Upkeep removes messages some time after their withdrawal.
-        if now.milliseconds - withdrawnAt >= InAppRemoval.day { try put(former.withdrawn(at: now)) }
+        if now.milliseconds - withdrawnAt >= InAppWalk.day { try put(former.withdrawn(at: now)) }
     }
 
     /// Stores a message. Changes nothing if the stored one is equal and not withdrawn. The revision grows with each

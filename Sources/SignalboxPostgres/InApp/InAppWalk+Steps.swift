@@ -2,36 +2,9 @@ import SignalboxInApp
 import SignalboxNotification
 import SignalboxStore
 
-/// One step of the removal of in-app rows: a transaction of milliseconds. Each step continues where the former one
-/// ended. The steps of all nodes exclude each other; those about users and devices exclude decisions about them too.
-struct InAppUpkeepStep: Sendable {
-    /// The rows that a walk looks for, in the order of the walks: a message that is withdrawn here is removed by a
-    /// later walk, after the history has passed once more. Owners come last, because the totals of removed messages no
-    /// longer keep them.
-    enum Subject: Sendable, CaseIterable { case endless, messages, users, devices, changes }
-
-    /// A position in an index that begins with a time. Every row is after the first one.
-    struct Position: Sendable {
-        /// In milliseconds since 1970.
-        var time = Int64.min
-        /// Decides between rows of the same time, in byte order.
-        var id = ""
-    }
-
-    let subject: Subject
-    /// In milliseconds since 1970: rows of earlier times are removed.
-    let before: Int64
-    /// Totals that stay, besides those of stored messages.
-    let lifetimeTotals: Set<Ledger.Key>
-    /// The last message, user or device of the former step.
-    var position = Position()
-
-    /// Milliseconds.
-    static let day: Int64 = 86_400_000
-
-    /// The beginning of the day of ``before``: owners that were seen on it stay.
-    private var firstDay: Int64 { before / Self.day * Self.day }
-
+/// The steps of the removal of in-app rows. Those of all nodes exclude each other; those about users and devices
+/// exclude decisions about them too.
+extension InAppWalk {
     /// The most messages, users or devices of one step.
     private static let count = 100
     /// The most users and devices of one step that lose the total of a removed message.
@@ -40,7 +13,7 @@ struct InAppUpkeepStep: Sendable {
     private static let logged = 5000
 
     /// Returns the next step; nil when there is nothing more to remove.
-    func run(in transaction: PostgresTransaction, schema: String?) throws -> InAppUpkeepStep? {
+    func run(in transaction: PostgresTransaction, schema: String?) throws -> InAppWalk? {
         // One node at a time: another one could remove a message whose totals this step is reading.
         try transaction.run(InAppKeys.lockAll, [.numbers([InAppKeys.lockOfUpkeep(in: schema)])])
         switch subject {
@@ -52,18 +25,10 @@ struct InAppUpkeepStep: Sendable {
         }
     }
 
-    /// Nil if the walk found fewer rows than a step may have.
-    private func next(after last: Position?, _ count: Int) -> InAppUpkeepStep? {
-        guard count == Self.count, let last else { return nil }
-        var next = self
-        next.position = last
-        return next
-    }
-
     // MARK: Messages
 
     /// Withdraws messages for users and devices that do not come back. They are removed like other withdrawn ones.
-    private func withdrawEndless(in transaction: PostgresTransaction) throws -> InAppUpkeepStep? {
+    private func withdrawEndless(in transaction: PostgresTransaction) throws -> InAppWalk? {
         let rows = try transaction.run(
             """
             SELECT registered_at, id, EXISTS (SELECT 1 FROM inapp_users u WHERE u.id = user_id AND u.seen >= $5)
@@ -72,36 +37,36 @@ struct InAppUpkeepStep: Sendable {
             WHERE ends_at IS NULL AND withdrawn_at IS NULL AND (user_id IS NOT NULL OR device_id IS NOT NULL)
                 AND (registered_at, id) > ($1, $2) AND registered_at < $3 ORDER BY registered_at, id LIMIT $4
             """, arguments + [.number(firstDay)]
-        ).map { (Position(time: try $0.number(0), id: try $0.text(1)), try $0.flag(2)) }
+        ).map { (Position(try $0.number(0), try $0.text(1)), try $0.flag(2)) }
         let unseen = rows.filter { !$0.1 }.map(\.0.id)
         if !unseen.isEmpty {
             let statement = PostgresStore.withdrawal(of: unseen, at: transaction.now)
             try transaction.run(statement.sql, statement.values)
         }
-        return next(after: rows.last?.0, rows.count)
+        return next(after: rows.last?.0, rows.count, of: Self.count)
     }
 
     /// The position, the limit in time, and a number of rows.
     private var arguments: [PostgresValue] {
-        [.number(position.time), .text(position.id), .number(before), .number(Int64(Self.count))]
+        [.number(position.number), .text(position.id), .number(before), .number(Int64(Self.count))]
     }
 
     /// Removes the totals of messages before the messages. Their ids may be registered again and begin with revision 1.
-    private func removeMessages(in transaction: PostgresTransaction, _ schema: String?) throws -> InAppUpkeepStep? {
+    private func removeMessages(in transaction: PostgresTransaction, _ schema: String?) throws -> InAppWalk? {
         let rows = try transaction.run(
             """
             SELECT coalesce(withdrawn_at, ends_at), id FROM inapp_messages
             WHERE (coalesce(withdrawn_at, ends_at), id) > ($1, $2) AND coalesce(withdrawn_at, ends_at) < $3
             ORDER BY coalesce(withdrawn_at, ends_at), id LIMIT $4
             """, arguments
-        ).map { Position(time: try $0.number(0), id: try $0.text(1)) }
+        ).map { Position(try $0.number(0), try $0.text(1)) }
         guard !rows.isEmpty else { return nil }
         let ids = rows.map(\.id)
         // With some of them left, the next step finds the same messages.
         guard try forgetTotals(of: ids, in: transaction, schema) else { return self }
         let statement = PostgresStore.removal(of: ids, before: before, at: transaction.now)
         try transaction.run(statement.sql, statement.values)
-        return next(after: rows.last, rows.count)
+        return next(after: rows.last, rows.count, of: Self.count)
     }
 
     /// Removes totals of messages from the ledgers of cleared users and devices; totals of the others end on their
@@ -135,14 +100,14 @@ struct InAppUpkeepStep: Sendable {
     /// By the index of `seen`. A user who is seen between the read and the lock stays.
     private func removeUnseen(
         _ table: InAppOwnerTable, in transaction: PostgresTransaction, _ schema: String?
-    ) throws -> InAppUpkeepStep? {
+    ) throws -> InAppWalk? {
         let rows = try transaction.run(
             "SELECT seen, id FROM \(table.name) WHERE (seen, id) > ($1, $2) AND \(table.isUnseen(since: "$3")) "
                 + "ORDER BY seen, id LIMIT $4",
-            [.number(position.time), .text(position.id), .number(firstDay), .number(Int64(Self.count))]
-        ).map { Position(time: try $0.number(0), id: try $0.text(1)) }
+            [.number(position.number), .text(position.id), .number(firstDay), .number(Int64(Self.count))]
+        ).map { Position(try $0.number(0), try $0.text(1)) }
         try clear(table, rows.map(\.id), in: transaction, schema)
-        return next(after: rows.last, rows.count)
+        return next(after: rows.last, rows.count, of: Self.count)
     }
 
     /// Removes displays and the offers of devices. The row itself stays while a limit without an end counts one of its
@@ -184,7 +149,7 @@ struct InAppUpkeepStep: Sendable {
 
     /// Rows older than a day. A node that has not looked for 12 hours reads all messages instead, so it misses no
     /// change.
-    private func removeChanges(in transaction: PostgresTransaction) throws -> InAppUpkeepStep? {
+    private func removeChanges(in transaction: PostgresTransaction) throws -> InAppWalk? {
         let removed = try transaction.run(
             """
             DELETE FROM inapp_changes WHERE (transaction, number) IN (

@@ -2,60 +2,8 @@ import SignalboxInApp
 import SignalboxNotification
 import SignalboxStore
 
-/// The rows that a group of decisions reads and locks.
-///
-/// A decision names its device and its user, or an offer or a device by which they are found. When its changes turn out
-/// to concern further rows, the group is run again with their keys. Keys are compared by their bytes, as rows are.
-struct InAppKeys: Sendable {
-    /// Devices with all their offers.
-    var devices: ExactTextSet = []
-    /// Users with their leases on other devices.
-    var users: ExactTextSet = []
-    /// Offers whose devices and users are among the keys.
-    var offers: ExactTextSet = []
-    /// Devices whose last users are among the keys.
-    var due: ExactTextSet = []
-    /// Campaigns whose tallies are read and locked.
-    var tallies: ExactTextSet = []
-
-    init() {}
-
-    /// The keys of decisions.
-    init(_ decisions: [InAppDecision]) {
-        for decision in decisions { add(decision.subject, decision.tallies) }
-    }
-
-    mutating func add(_ subject: InAppSubject, _ campaigns: [MessageID]) {
-        switch subject {
-        case .device(let device, let user):
-            add(device: device)
-            if let user { users.insert(user) }
-        case .offer(let id): offers.insert(id)
-        case .due(let device):
-            add(device: device)
-            due.insert(device)
-        }
-        tallies.formUnion(campaigns)
-    }
-
-    /// With the anonymous user of the device.
-    mutating func add(device: DeviceID) {
-        if devices.insert(device) { users.insert(AnonymousUser.id(on: device)) }
-    }
-
-    mutating func formUnion(_ other: InAppKeys) {
-        devices.formUnion(other.devices)
-        users.formUnion(other.users)
-        offers.formUnion(other.offers)
-        due.formUnion(other.due)
-        tallies.formUnion(other.tallies)
-    }
-
-    /// No key: nothing has to be read again.
-    var isEmpty: Bool { devices.isEmpty && users.isEmpty && offers.isEmpty && due.isEmpty && tallies.isEmpty }
-
-    // MARK: Locks
-
+/// The locks of the rows that a group of decisions changes.
+extension InAppKeys {
     /// The locks of devices and users, in the order in which every node takes them. An anonymous user shares the lock
     /// of its device.
     func locksOfOwners(in schema: String?) -> [Int64] {
