@@ -5,7 +5,7 @@ package import SignalboxStore
 /// Removal of downloads and files.
 extension SQLiteQueue {
     /// Limits the files or URLs of one step, and the rows that refer to each of them.
-    private static let step = 500
+    private static let step = FileRemoval.most
 
     /// `gone` receives the digests of each step after its commit; the caller then removes the files. Returns the
     /// number of forgotten files. Failed downloads are forgotten after ``StoreLimits/failureMemory``. A crash between
@@ -16,24 +16,24 @@ extension SQLiteQueue {
         let (unused, failed) = (now - retention.unused, now - StoreLimits.failureMemory)
         while try await forgetURLs(in: "failed", checkedBefore: failed) { await pause() }
         while try await forgetURLs(in: "stored", checkedBefore: unused) { await pause() }
-        let before = unused.milliseconds
-        var surplus = try await mediaBytes() - retention.bytes
-        var removed = 0
-        var position: MediaRemoval.Position? = MediaRemoval.Position()
-        while let start = position {
-            let removal = try await write { [surplus] db, _ in
-                var removal = MediaRemoval(usedBefore: before, surplus: surplus, step: Self.step)
-                try removal.run(after: start, in: db)
+        return try await FileRemoval.run(
+            usedBefore: unused.milliseconds, surplus: try await mediaBytes() - retention.bytes, pause: pause, gone: gone
+        ) { (removal, start) throws(StoreError) in
+            try await self.write { db, _ in
+                var removal = removal
+                let files = try db.rows(Self.files, [start.usedAt, start.id, Self.step])
+                try removal.forget(try files.map { try FileRemoval.Candidate($0) }, after: start) { file in
+                    try db.forget(file, step: Self.step)
+                }
                 return removal
             }
-            surplus = removal.surplus
-            removed += removal.removed.count
-            if !removal.removed.isEmpty { await gone(removal.removed) }
-            position = removal.next
-            if position != nil { await pause() }
         }
-        return removed
     }
+
+    /// Served by the index `files_used`, the least recently used first.
+    static let files = """
+        SELECT \(FileRemoval.Candidate.columns) FROM files WHERE (used_at, id) > (?, ?) ORDER BY used_at, id LIMIT ?
+        """
 
     /// Forgets URLs that no event waits for. True when there may be more. `state`: `stored` or `failed`. The files of
     /// forgotten URLs stay until they are unused. One transaction of at most 500 URLs.
@@ -89,93 +89,32 @@ extension SQLiteQueue {
     }
 }
 
-/// One step of a removal of files, least recently used first. Runs in one transaction. After its commit, the caller
-/// removes the files from the disk. Files that a waiting delivery needs stay, even beyond the limit on bytes.
-struct MediaRemoval: Sendable {
-    /// In milliseconds since 1970. Files that were used earlier are removed regardless of the limit on bytes.
-    let usedBefore: Int64
-    /// Bytes beyond the limit.
-    private(set) var surplus: Int64
-    /// The most files of the step, and the most references of each file.
-    let step: Int
-    /// SHA-256 digests of the files.
-    private(set) var removed: [String] = []
-    /// The position at which the next step continues; nil when there is none.
-    private(set) var next: Position?
-
-    /// The last file that was read, by its use and its number.
-    struct Position: Sendable {
-        /// In milliseconds since 1970.
-        var usedAt = Int64.min
-        /// Decides between files of the same time.
-        var id: Int64 = 0
-    }
-
-    /// The result of an attempt to forget one file.
-    private enum Finding {
-        /// A waiting delivery links to the file, or may link to it after a download.
-        case needed
-        /// The file is forgotten; the caller removes it from the disk.
-        case removed
-        /// The file has more references than one step removes.
-        case named
-    }
-
-    /// Served by the index `files_used`, the least recently used first.
-    static let files = """
-        SELECT id, sha256, bytes, used_at FROM files WHERE (used_at, id) > (?, ?) ORDER BY used_at, id LIMIT ?
-        """
-
-    /// Throws ``DamagedValue`` for an index that is out of order. Removes at most ``step`` files, and stops at a file
-    /// that has more references than one step removes.
-    mutating func run(after start: Position, in db: Database) throws {
-        let rows = try db.rows(Self.files, [start.usedAt, start.id, step])
-        var position = start
-        for row in rows {
-            let (id, sha256, usedAt) = (try row.number(0), try row.text(1), try row.number(3))
-            guard (usedAt, id) > (position.usedAt, position.id) else {
-                throw DamagedValue("the files are out of order")
-            }
-            guard usedAt < usedBefore || surplus > 0 else { return next = nil }
-            switch try forget(id, sha256, in: db) {
-            case .named: return next = position
-            case .needed: break
-            case .removed:
-                removed.append(sha256)
-                surplus -= try row.number(2)
-            }
-            position = Position(usedAt: usedAt, id: id)
-        }
-        next = rows.count == step ? position : nil
-    }
-
+extension Database {
     /// Forgets a file with at most one step of events and URLs. Reads the newest references first, because events that
     /// wait are likely to be among them. Forgets URLs only after checking the references of all events.
-    private func forget(_ id: Int64, _ sha256: String, in db: Database) throws -> Finding {
+    fileprivate func forget(_ file: FileRemoval.Candidate, step: Int) throws -> FileRemoval.Finding {
         // Events that wait are likely to be the newest.
-        let events = try db.rows(
+        let events = try rows(
             """
             SELECT event, EXISTS (SELECT 1 FROM deliveries d WHERE d.event = f.event AND d.state = 'waiting')
             FROM event_files f WHERE file = ? ORDER BY event DESC LIMIT ?
-            """, [id, step])
-        let urls = try db.rows(
+            """, [file.id, step])
+        let urls = try rows(
             """
             SELECT id, EXISTS (SELECT 1 FROM media_events WHERE media = m.id) FROM media m WHERE sha256 = ? LIMIT ?
-            """, [sha256, step])
+            """, [file.sha256, step])
         if try (events + urls).contains(where: { try $0.flag(1) }) { return .needed }
         for row in events {
-            try db.run("DELETE FROM event_files WHERE file = ? AND event = ?", [id, try row.number(0)])
+            try run("DELETE FROM event_files WHERE file = ? AND event = ?", [file.id, try row.number(0)])
         }
         // An older event may wait, and then the file stays with its URLs.
         if events.count == step { return .named }
-        for row in urls { try db.forget(url: try row.number(0)) }
+        for row in urls { try forget(url: try row.number(0)) }
         if urls.count == step { return .named }
-        try db.run("DELETE FROM files WHERE id = ?", [id])
+        try run("DELETE FROM files WHERE id = ?", [file.id])
         return .removed
     }
-}
 
-extension Database {
     /// Forgets the file of a URL. A requested URL stays, and is then downloaded from scratch. Without validators, the
     /// next download gets the whole file.
     fileprivate func forget(url: Int64) throws {

@@ -81,8 +81,6 @@ package struct MediaURLRecord: Sendable, Equatable {
     package let failure: MediaFailure?
     /// The digest of its file, perhaps of an earlier download.
     package let sha256: String?
-    /// Oddities of that file.
-    package let remarks: [MediaRemark]
 }
 
 /// Counts of downloads and files.

@@ -4,7 +4,7 @@ package import SignalboxStore
 /// Removal of downloads and files.
 extension PostgresStore {
     /// Limits the files or URLs of one step, and the rows that refer to each of them.
-    private static let step = 500
+    private static let step = FileRemoval.most
 
     /// `gone` receives the digests of each step after its commit; the caller then removes the files. Returns the number
     /// of forgotten files. Failed downloads are forgotten after ``StoreLimits/failureMemory``. Throws the first
@@ -16,22 +16,15 @@ extension PostgresStore {
         try await leaveDownloads()
         while try await forgetURLs(in: .failed, checkedBefore: failed) { await pause() }
         while try await forgetURLs(in: .stored, checkedBefore: unused) { await pause() }
-        var surplus = try await mediaBytes() - retention.bytes
-        var removed = 0
-        var position: FileRemoval.Position? = FileRemoval.Position()
-        while let start = position {
-            let removal = try await writer(.others).write { [surplus] transaction in
-                var removal = FileRemoval(usedBefore: unused.milliseconds, surplus: surplus, step: Self.step)
+        return try await FileRemoval.run(
+            usedBefore: unused.milliseconds, surplus: try await mediaBytes() - retention.bytes, pause: pause, gone: gone
+        ) { (removal, start) throws(StoreError) in
+            try await self.writer(.others).write { transaction in
+                var removal = removal
                 try removal.run(after: start, in: transaction)
                 return removal
             }
-            surplus = removal.surplus
-            removed += removal.removed.count
-            if !removal.removed.isEmpty { await gone(removal.removed) }
-            position = removal.next
-            if position != nil { await pause() }
         }
-        return removed
     }
 
     /// Removes the nodes that are gone from those that download.
@@ -127,31 +120,8 @@ extension PostgresStore {
         """
 }
 
-/// One step of a removal of files, least recently used first. Runs in one transaction. Files that a waiting delivery
-/// needs stay, even beyond the limit on bytes.
-private struct FileRemoval: Sendable {
-    /// In milliseconds since 1970. Files that were used earlier are removed regardless of the limit on bytes.
-    let usedBefore: Int64
-    /// Bytes beyond the limit.
-    private(set) var surplus: Int64
-    /// The most files of the step, and the most references of each file.
-    let step: Int
-    /// SHA-256 digests of the files.
-    private(set) var removed: [String] = []
-    /// The position at which the next step continues; nil when there is none.
-    private(set) var next: Position?
-
-    init(usedBefore: Int64, surplus: Int64, step: Int) {
-        (self.usedBefore, self.surplus, self.step) = (usedBefore, surplus, step)
-    }
-
-    /// The last file that was read, by its use and its number.
-    struct Position: Sendable {
-        var usedAt = Int64.min
-        /// Decides between files of the same time.
-        var id: Int64 = 0
-    }
-
+/// One step of a removal.
+extension FileRemoval {
     /// The references of a file: the newest of its events, because those that wait are likely to be among them.
     private struct References {
         var events: [Int64] = []
@@ -159,38 +129,26 @@ private struct FileRemoval: Sendable {
         var isNeeded = false
     }
 
-    /// Stops at a file that has more references than one step removes, after it has removed some of them. Files that
-    /// another transaction has locked are left to a later removal. Locks the files in this order, then their URLs.
-    mutating func run(after start: Position, in transaction: PostgresTransaction) throws {
-        let rows = try transaction.run(
+    /// Files that another transaction has locked are left to a later removal. Locks the files in this order, then their
+    /// URLs.
+    fileprivate mutating func run(after start: Position, in transaction: PostgresTransaction) throws {
+        let candidates = try transaction.run(
             """
-            SELECT id, sha256, bytes, used_at FROM files WHERE (used_at, id) > ($1, $2) ORDER BY used_at, id LIMIT $3
+            SELECT \(Candidate.columns) FROM files WHERE (used_at, id) > ($1, $2) ORDER BY used_at, id LIMIT $3
             FOR UPDATE SKIP LOCKED
-            """, [.number(start.usedAt), .number(start.id), .number(Int64(step))])
-        let references = try references(of: rows, in: transaction)
-        var position = start
-        var (files, urls, events, isCut) = ([Int64](), [Int64](), (files: [Int64](), events: [Int64]()), false)
-        for row in rows {
-            let (id, usedAt) = (try row.number(0), try row.number(3))
-            guard usedAt < usedBefore || surplus > 0 else {
-                isCut = true
-                break
-            }
-            let named = references[id] ?? References()
-            if !named.isNeeded {
-                events.files += named.events.map { _ in id }
-                events.events += named.events
-                if named.events.count < step { urls += named.urls }
-                guard named.events.count < step, named.urls.count < step else {
-                    next = position
-                    isCut = true
-                    break
-                }
-                files.append(id)
-                removed.append(try row.text(1))
-                surplus -= try row.number(2)
-            }
-            position = Position(usedAt: usedAt, id: id)
+            """, [.number(start.usedAt), .number(start.id), .number(Int64(Self.most))]
+        ).map { try Candidate($0) }
+        let references = try references(of: candidates, in: transaction)
+        var (files, urls, events) = ([Int64](), [Int64](), (files: [Int64](), events: [Int64]()))
+        try forget(candidates, after: start) { file in
+            let named = references[file.id] ?? References()
+            if named.isNeeded { return .needed }
+            events.files += named.events.map { _ in file.id }
+            events.events += named.events
+            if named.events.count < Self.most { urls += named.urls }
+            guard named.events.count < Self.most, named.urls.count < Self.most else { return .named }
+            files.append(file.id)
+            return .removed
         }
         let links = PostgresStatement(
             """
@@ -198,33 +156,33 @@ private struct FileRemoval: Sendable {
             WHERE e.file = i.file AND e.event = i.event
             """, [.numbers(events.files), .numbers(events.events)])
         try transaction.run(all: [links] + Self.forget(urls: urls, files: files, in: transaction))
-        if !isCut { next = rows.count == step ? position : nil }
     }
 
     /// One round trip. Locks the URLs until the commit: an append that names one waits.
-    private func references(of rows: PostgresRows, in transaction: PostgresTransaction) throws -> [Int64: References] {
-        let ids = try rows.map { try $0.number(0) }
-        guard !ids.isEmpty else { return [:] }
-        let digests = try rows.map { try $0.text(1) }
+    private func references(
+        of files: [Candidate], in transaction: PostgresTransaction
+    ) throws -> [Int64: References] {
+        guard !files.isEmpty else { return [:] }
+        let (ids, digests) = (files.map(\.id), files.map(\.sha256))
         // An append that names one of the URLs either came before, and is read here, or requests it anew.
         let results = try transaction.run(all: [
             PostgresStatement(
                 """
                 SELECT FROM unnest($1::text[]) AS f (sha256) CROSS JOIN LATERAL (
                     SELECT id FROM media WHERE sha256 = f.sha256 ORDER BY id LIMIT $2 FOR UPDATE) m
-                """, [.texts(digests), .number(Int64(step))]),
+                """, [.texts(digests), .number(Int64(Self.most))]),
             PostgresStatement(
                 """
                 SELECT f.id, e.event, EXISTS (SELECT FROM queue q WHERE q.event = e.event)
                 FROM unnest($1::bigint[]) AS f (id) CROSS JOIN LATERAL (
                     SELECT event FROM event_files WHERE file = f.id ORDER BY event DESC LIMIT $2) e
-                """, [.numbers(ids), .number(Int64(step))]),
+                """, [.numbers(ids), .number(Int64(Self.most))]),
             PostgresStatement(
                 """
                 SELECT f.id, m.id, EXISTS (SELECT FROM media_events e WHERE e.media = m.id)
                 FROM unnest($1::bigint[], $2::text[]) AS f (id, sha256) CROSS JOIN LATERAL (
                     SELECT id FROM media WHERE sha256 = f.sha256 ORDER BY id LIMIT $3) m
-                """, [.numbers(ids), .texts(digests), .number(Int64(step))]),
+                """, [.numbers(ids), .texts(digests), .number(Int64(Self.most))]),
         ])
         var references: [Int64: References] = [:]
         for row in results[1] {
@@ -240,7 +198,9 @@ private struct FileRemoval: Sendable {
 
     /// Forgets URLs and files. A requested URL stays, and is then downloaded from scratch: without validators, the next
     /// download gets the whole file.
-    static func forget(urls: [Int64], files: [Int64], in transaction: PostgresTransaction) -> [PostgresStatement] {
+    fileprivate static func forget(
+        urls: [Int64], files: [Int64], in transaction: PostgresTransaction
+    ) -> [PostgresStatement] {
         let place = MediaCounts.place(transaction)
         return [
             PostgresStatement(

@@ -60,7 +60,7 @@ extension MediaState {
 
 extension MediaURLRecord {
     /// The columns of a row of `media`, in the order in which ``init(_:)`` reads them.
-    package static let columns = "id, url, state, attempts, due, wanted_at, checked_at, reason, words, sha256, remarks"
+    package static let columns = "id, url, state, attempts, due, wanted_at, checked_at, reason, words, sha256"
 
     /// Reads ``columns``.
     package init(_ row: some RecordRow) throws {
@@ -68,7 +68,7 @@ extension MediaURLRecord {
             id: try row.number(0), url: String(decoding: try row.bytes(1), as: UTF8.self),
             state: try row.word(2, as: State.self), attempts: try row.count(3), due: try row.date(4),
             wantedAt: try row.date(5), checkedAt: try row.optionalDate(6), failure: try MediaFailure(row, from: 7),
-            sha256: try row.optionalText(9), remarks: try [MediaRemark](row, from: 10))
+            sha256: try row.optionalText(9))
     }
 }
 
