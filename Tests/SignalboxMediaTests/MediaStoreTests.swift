@@ -194,6 +194,23 @@ import Testing
         }
     }
 
+    /// A process that crashed starts again at once, when its unfinished files are recent.
+    @Test(arguments: [true, false]) func sweepsOldUnfinishedFilesOfSharedDirectories(isShared: Bool) async throws {
+        try await withTemporaryDirectory { directory in
+            let store = MediaStore(directory: directory, isShared: isShared)
+            let unfinished = directory + "/unfinished"
+            try FileManager.default.createDirectory(atPath: unfinished, withIntermediateDirectories: true)
+            for name in ["old", "recent"] {
+                try Data("hal".utf8).write(to: URL(fileURLWithPath: unfinished + "/" + name))
+            }
+            let date = Date(timeIntervalSinceNow: -90_000)
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: unfinished + "/old")
+            #expect(try await store.removeUnknown(olderThan: Date(timeIntervalSinceNow: -500)) { _ in [] } == 0)
+            let left = try FileManager.default.contentsOfDirectory(atPath: unfinished).sorted()
+            #expect(left == (isShared ? ["recent"] : ["old", "recent"]))
+        }
+    }
+
     @Test func reportsStorageErrors() async throws {
         try await withTemporaryDirectory { directory in
             try Data().write(to: URL(fileURLWithPath: directory + "/media"))

@@ -18,12 +18,14 @@ extension MediaStore {
     }
 
     /// Removes unknown files that were not stored again since `limit`, and returns how many. Leaves folders and other
-    /// files alone. Works folder by folder; a cancelled task ends between two folders. `known`: returns the known ones
-    /// among some digests. `limit`: in the past, so that a file that is stored meanwhile is younger and stays. Throws
-    /// the errors of `known` and of the disk.
+    /// files alone. Also removes the unfinished files of a shared directory that are older than a day, without counting
+    /// them: when the process that began them started again, they were recent. Works folder by folder; a cancelled task
+    /// ends between two folders. `known`: returns the known ones among some digests. `limit`: in the past, so that a
+    /// file that is stored meanwhile is younger and stays. Throws the errors of `known` and of the disk.
     package func removeUnknown(
         olderThan limit: Date, known: ([String]) async throws -> Set<String>
     ) async throws -> Int {
+        if isShared { await Self.removal.run { [self] in removeUnfinished() } }
         var removed = 0
         for folder in try await Self.removal.run({ () throws(MediaError) in try folders(in: directory) }) {
             if Task.isCancelled { break }

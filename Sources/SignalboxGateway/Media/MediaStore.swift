@@ -67,7 +67,7 @@ package struct MediaStore: Sendable {
     }
 
     /// In a shared directory, younger files may be those of other processes. Blocks.
-    private func removeUnfinished() {
+    func removeUnfinished() {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: unfinished)) ?? [] {
             let path = unfinished + "/" + name
             if !isShared || Self.isOld(path, olderThan: Date(timeIntervalSinceNow: -86_400)) { unlink(path) }
