@@ -61,8 +61,8 @@ package struct MediaRules: Sendable, Equatable {
         return head.announcedBytes.flatMap { tooLarge($0, most, "", host) }
     }
 
-    /// Whether the values of all fields `Content-Length` are the same number (RFC 9112, 6.3). False for a number of more
-    /// than 63 bits: libcurl ignores it and reads until the connection ends.
+    /// Whether the values of all fields `Content-Length` are the same number (RFC 9112, 6.3). False for a number of
+    /// more than 63 bits: libcurl ignores it and reads until the connection ends.
     private static func isOneNumber(_ text: String) -> Bool {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         let values = Set(parts.map { $0.trimmingCharacters(in: .whitespaces) })
