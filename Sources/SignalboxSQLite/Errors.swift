@@ -24,7 +24,9 @@ extension StoreError {
             self = .damaged(path: path, reason: error.message ?? "damaged")
         case .SQLITE_FULL: self = .unavailable(reason: "the disk is full")
         case .SQLITE_READONLY: self = .unavailable(reason: "the file system or the file is read-only")
-        case .SQLITE_CANTOPEN: self = .unavailable(reason: "\(path) cannot be opened")
+        // SQLite names neither the file nor the reason.
+        case .SQLITE_CANTOPEN:
+            self = .unavailable(reason: SQLiteQueue.denial(of: path) ?? "\(path) cannot be opened")
         case .SQLITE_IOERR:
             // SQLite reports a full disk as an I/O error if its auxiliary files do not fit.
             let number = error.extendedResultCode.rawValue

@@ -47,10 +47,9 @@ extension SQLiteQueue {
     /// three or five system calls.
     package func space() throws(StoreError) -> StoreSpace {
         var used: Int64 = 0
-        for suffix in ["", "-wal", "-shm"] {
+        for path in Self.files(of: file.path) {
             var facts = stat()
-            // The log and its index exist only while the queue is open.
-            guard stat(file.path + suffix, &facts) == 0 else { continue }
+            guard stat(path, &facts) == 0 else { continue }
             used += Int64(facts.st_size)
         }
         var system = statvfs()

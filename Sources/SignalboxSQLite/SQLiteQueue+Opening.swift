@@ -25,6 +25,18 @@ extension SQLiteQueue {
         throw .missing(path: directory)
     }
 
+    /// The file of a queue that this process may not read and write, with the reason, as a clause; nil if it may.
+    /// Usually another user owns the file. `path`: of the main file.
+    package static func denial(of path: String) -> String? {
+        for file in files(of: path) where access(file, R_OK | W_OK) != 0 && errno != ENOENT {
+            return "\(file) cannot be opened: \(String(cString: strerror(errno)))"
+        }
+        return nil
+    }
+
+    /// The main file, the write-ahead log and the index of the log, which exist only while the queue is open.
+    static func files(of path: String) -> [String] { ["", "-wal", "-shm"].map { path + $0 } }
+
     /// Opens or creates the queue of a data directory for its owner. Unless `acceptsLoss`, throws
     /// ``StoreError/lost(directory:reason:)`` when a former queue is gone or the file lacks accepted events, and
     /// ``StoreError/keyWithoutQueue(directory:)`` when it cannot tell a lost queue from a new directory. A damaged

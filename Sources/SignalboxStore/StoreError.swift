@@ -49,7 +49,7 @@ extension StoreError: CustomStringConvertible {
     @usableFromInline package var description: String {
         switch self {
         case .directory(let path, let reason):
-            "The data directory \(path) cannot be used: \(reason). Choose another with --data-dir."
+            "The data directory \(path) cannot be used: \(reason). Correct that, or choose another with --data-dir."
         case .inUse(let path, let owner):
             "The data directory \(path) is in use by another signalbox\(owner.map { " (process \($0))" } ?? ""). "
                 + "Stop it, or choose another with --data-dir."

@@ -112,10 +112,10 @@ struct GatewayOpening: Sendable {
     }
 
     /// Whether a later start may open the queue although this one failed: the disk was full or failing, or another
-    /// process locked the file. False for a database, and for a file that this user may not read and write.
+    /// process locked the file. False for a database, and for files that this user may not read and write.
     func mayPass(_ error: StoreError) -> Bool {
         guard database == nil, case .unavailable = error else { return false }
-        return access(directory.path + "/queue.db", R_OK | W_OK) == 0 || errno == ENOENT
+        return SQLiteQueue.denial(of: directory.path + "/queue.db") == nil
     }
 
     /// Warns of deliveries in the data directory, which a gateway on a database does not send, unless they were copied.

@@ -39,8 +39,28 @@ import Testing
                 atPath: directory + "/data", withIntermediateDirectories: false, attributes: [.posixPermissions: 0o500])
             let result = try await binary.run(["serve"], in: directory, behind: ["unshare", "-U"])
             #expect(result.status == 2 && result.output.isEmpty)
-            let reason = "The data directory data cannot be used: Permission denied. Choose another with --data-dir."
-            #expect(result.errors == "signalbox: \(reason)\n")
+            let reason = "The data directory data cannot be used: Permission denied."
+            #expect(result.errors == "signalbox: \(reason) Correct that, or choose another with --data-dir.\n")
+        }
+    }
+
+    /// As after a restoration by root. A supervisor must not start the gateway again and again.
+    @Test(
+        .enabled("needs user namespaces") { await Namespace.isAllowed },
+        arguments: ["queue.db", "queue.db-wal", "queue.db-shm"])
+    func reportsAFileThatItMayNotOpen(_ name: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let gateway = try await Gateway.start(in: directory, config: inbox)
+            #expect(await gateway.stop() == 0)
+            let file = open(directory + "/data/" + name, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+            try #require(file >= 0)
+            defer { close(file) }
+            try #require(fchmod(file, 0) == 0)
+            let result = try await binary.run(
+                ["serve", "--listen", "127.0.0.1:0"], in: directory, behind: ["unshare", "-U"])
+            #expect(result.status == 2)
+            let sentence = "The queue cannot be used: data/\(name) cannot be opened: Permission denied."
+            #expect(result.errors == "signalbox: \(sentence)\n")
         }
     }
 
