@@ -118,6 +118,14 @@ import Testing
         }
     }
 
+    @Test func aFailedWriteHasTheSystemsReason() {
+        #expect {
+            try KnownKeysFile(path: "/proc/none/keys").write(KeyDrift.Snapshot(since: Date()))
+        } throws: {
+            "\($0)" == "No such file or directory"
+        }
+    }
+
     @Test func aFailedWriteIsRepeated() async throws {
         try await withTemporaryDirectory { directory in
             let folder = directory + "/later"

@@ -11,9 +11,17 @@ struct KnownKeysFile: Sendable {
     /// Bytes of the largest file that is read; a record of all vendors with all their pointers is smaller.
     private static let limit = 64 * 1024 * 1024
 
-    enum Failure: Error, Equatable {
+    enum Failure: Error, Equatable, CustomStringConvertible {
         case unreadable
+        /// With the system's reason.
         case unwritable(String)
+
+        var description: String {
+            switch self {
+            case .unreadable: "it has another form"
+            case .unwritable(let reason): reason
+            }
+        }
     }
 
     /// The record; nil without a file. Throws ``Failure/unreadable`` for a file of another form.
