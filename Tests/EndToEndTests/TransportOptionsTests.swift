@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("127.0.0.1", "crm: answered 407 after "), ("", "crm: not connected: the proxy answered 407 after "),
+        ("127.0.0.1", "crm: answered 407 after "), ("", "crm: not connected: the proxy answered 407 ("),
     ])
     func blamesTheProxyOfTheEnvironmentOnlyIfItAnswered(exceptions: String, words: String) async throws {
         try await withTemporaryDirectory { directory in

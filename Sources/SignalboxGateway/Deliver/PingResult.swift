@@ -23,10 +23,14 @@ package struct PingResult: Sendable {
         wasTaken = status.map { (200..<300).contains($0) } ?? false
         duration = Int(result.attempt.duration / .milliseconds(1))
         remote = result.attempt.remote
-        let what = if case .failed(let error) = result.answer { error.description } else { "answered \(status ?? 0)" }
+        guard case .failed(let error) = result.answer else {
+            words = "answered \(status ?? 0) after \(duration) ms" + (remote.map { " (\($0))" } ?? "")
+            return
+        }
         // Most reasons of libcurl have the time already.
-        let time = what.contains(" after ") ? "" : " after \(duration) ms"
-        words = what + time + (remote.map { " (\($0))" } ?? "")
+        let time = error.description.contains(" after ") ? nil : "\(duration) ms"
+        let details = [time, remote].compactMap(\.self).joined(separator: ", ")
+        words = error.description + (details.isEmpty ? "" : " (\(details))")
     }
 
     /// A test that was not sent, with the reason. The destination received at most the request for permission.
