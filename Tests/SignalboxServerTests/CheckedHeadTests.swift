@@ -34,7 +34,8 @@ import Testing
         arguments: [
             ("127.0.0.1:8080", true), ("localhost", true), ("", true), ("a:", true), ("a-b.example_c:1", true),
             ("%41b", true), ("[::1]", true), ("[::1]:80", true), ("a,b", true), ("a:65535", true),
-            ("a:65536", false), ("a:8x", false), ("a:1:2", false), ("a b", false), ("a/b", false), ("a?b", false),
+            ("a:65536", false), ("a:8x", false), ("a:+80", false), ("a:-0", false), ("[::1]:+80", false),
+            ("a:1:2", false), ("a b", false), ("a/b", false), ("a?b", false),
             ("u@a", false), ("%4", false), ("%zz", false), ("[::1", false), ("[::1]x", false), ("[a]", false),
             ("[]", false), (":80", false), ("::1", false), ("\u{e4}", false), ("a\\b", false), ("a#b", false),
         ])
@@ -56,7 +57,8 @@ import Testing
 
     @Test(
         arguments: [
-            "http:///x", "http://u:p@a/x", "ftp://a/x", "http:a", "a", "*", "/a#b", "http://a#b", "http://a:b/", "",
+            "http:///x", "http://u:p@a/x", "ftp://a/x", "http:a", "a", "*", "/a#b", "http://a#b", "http://a:b/",
+            "http://a:+80/", "",
         ])
     func rejectsOtherTargets(_ uri: String) {
         #expect(Self.refusal(of: Self.head([("host", "a")], uri: uri)) == .targetInvalid)

@@ -21,9 +21,9 @@ extension GatewayConfig {
         /// The parts of `127.0.0.1:8080`, `[::1]:8080`, `localhost:0` or `:8080`, whose host is empty; nil for other
         /// text. Text in brackets must be an IPv6 address; other hosts are not checked further.
         package static func hostAndPort(of text: String) -> (host: String, port: UInt16)? {
-            guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-                return nil
-            }
+            guard let colon = text.lastIndex(of: ":") else { return nil }
+            let digits = text[text.index(after: colon)...]
+            guard digits.utf8.allSatisfy(\.isDigit), let port = UInt16(digits) else { return nil }
             var host = String(text[..<colon])
             if host.hasPrefix("["), host.hasSuffix("]") {
                 host = String(host.dropFirst().dropLast())

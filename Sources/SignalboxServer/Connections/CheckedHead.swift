@@ -120,10 +120,12 @@ enum Authority {
         return digitsDue == 0 && !name.isEmpty
     }
 
-    /// Empty, or a colon and an optional port. Ports beyond 65535 are rejected.
+    /// Empty, or a colon and an optional port. A port has digits only, so a sign is rejected. Ports beyond 65535 are
+    /// rejected.
     private static func isPort(_ text: Substring) -> Bool {
         guard text.utf8.first == UInt8(ascii: ":") else { return text.isEmpty }
         let digits = text.utf8.dropFirst()
-        return digits.isEmpty || (digits.count <= 5 && UInt16(Substring(digits)) != nil)
+        guard digits.allSatisfy(\.isDigit), digits.count <= 5 else { return false }
+        return digits.isEmpty || UInt16(Substring(digits)) != nil
     }
 }
