@@ -113,6 +113,17 @@ import Testing
         #expect(remedy == "wait until the server accepts connections; its log says what it is doing")
     }
 
+    /// The role and the database exist, so nothing is to be created.
+    @Test(arguments: [
+        ("role \"a\" is not permitted to log in", "permit it with ALTER ROLE"),
+        ("permission denied for database \"b\"", "grant the role CONNECT on the database"),
+        ("database \"b\" is not currently accepting connections", "permit them with ALTER DATABASE"),
+        ("role \"a\" does not exist", "create the role"), ("database \"b\" does not exist", "create the database"),
+    ])
+    func namesTheMissingRightOfARoleOrDatabase(reason: String, remedy: String) {
+        #expect(PostgresConnection.remedy(for: "FATAL:  " + reason, needsPassword: false).hasPrefix(remedy))
+    }
+
     @Test func namesTheFullDiskOfASessionThatCannotBegin() {
         let remedy = PostgresConnection.remedy(for: "FATAL:  could not write init file", needsPassword: false)
         #expect(remedy == "free space on the disk of the server")

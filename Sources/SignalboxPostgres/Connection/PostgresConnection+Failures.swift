@@ -11,6 +11,9 @@ extension PostgresConnection {
             kind: .statement(sqlState: state ?? "XX000"), message: words ?? "the server gave no reason")
     }
 
+    /// The remedy for a role without the right to connect to the database.
+    static let noConnectRight = "grant the role CONNECT on the database"
+
     /// The action by which an operator makes a failed connection possible. `reason`: libpq's, in English unless the
     /// server translates it.
     static func remedy(for reason: String, needsPassword: Bool) -> String {
@@ -38,6 +41,14 @@ extension PostgresConnection {
         if ["certificate", "private key file", "SSL was required", "channel binding"].contains(where: reason.contains) {
             return "check the parameters of TLS in gateway.store, such as sslmode and sslrootcert, and the server's "
                 + "certificate"
+        }
+        // These roles and databases exist.
+        if reason.contains("is not permitted to log in") {
+            return "permit it with ALTER ROLE ... LOGIN, or name another role in gateway.store"
+        }
+        if reason.contains("FATAL:  permission denied for database") { return noConnectRight }
+        if reason.contains("is not currently accepting connections") {
+            return "permit them with ALTER DATABASE ... ALLOW_CONNECTIONS true, or name another database in gateway.store"
         }
         if reason.contains("FATAL:  role") { return "create the role, or name another one in gateway.store" }
         if reason.contains("FATAL:  database") { return "create the database, or name another one in gateway.store" }

@@ -55,7 +55,7 @@ package enum PostgresTables: Sendable {
                     "check the user in gateway.store and the password: gateway.store.password, PGPASSWORD or PGPASSFILE"
             case "28000": remedy = PostgresConnection.remedy(for: error.message, needsPassword: false)
             case "3D000": remedy = "create the database, or name another one in gateway.store"
-            case "42501": remedy = "grant the role CONNECT on the database"
+            case "42501": remedy = PostgresConnection.noConnectRight
             default: throw StoreError(error)
             }
             throw .refused(reason: error.message, remedy: remedy)
