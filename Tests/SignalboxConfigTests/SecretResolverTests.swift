@@ -287,7 +287,7 @@ import Testing
         }
     }
 
-    @Test func rejectsALinkInPlaceOfTheFolderThatLeadsNowhere() async throws {
+    @Test func rejectsADanglingLinkInPlaceOfTheFolder() async throws {
         try await withTemporaryDirectory { directory in
             try write("{}", to: directory + "/routes.json")
             try FileManager.default.createSymbolicLink(

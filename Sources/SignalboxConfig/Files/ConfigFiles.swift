@@ -57,7 +57,7 @@ package struct ConfigFiles: Sendable {
     }
 
     /// Sorted by bytes, so that the order does not depend on the machine's language. Files of editors begin with a dot.
-    /// Throws for a file in place of the folder, and for a link that leads nowhere: routes would be lost silently.
+    /// Throws for a file in place of the folder, and for a dangling link: their routes would be missing silently.
     private static func names(in folder: String) throws(ConfigRefusal) -> [String] {
         if let error = folder.lookupError {
             let isLink = (try? FileManager.default.destinationOfSymbolicLink(atPath: folder)) != nil

@@ -48,7 +48,8 @@ extension PostgresConnection {
         }
         if reason.contains("FATAL:  permission denied for database") { return noConnectRight }
         if reason.contains("is not currently accepting connections") {
-            return "permit them with ALTER DATABASE ... ALLOW_CONNECTIONS true, or name another database in gateway.store"
+            return "permit them with ALTER DATABASE ... ALLOW_CONNECTIONS true, or name another database in "
+                + "gateway.store"
         }
         if reason.contains("FATAL:  role") { return "create the role, or name another one in gateway.store" }
         if reason.contains("FATAL:  database") { return "create the database, or name another one in gateway.store" }
