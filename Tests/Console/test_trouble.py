@@ -168,6 +168,20 @@ class Failures(unittest.TestCase):
         self.browser.run("location.hash = '#/ledger'")
         self.browser.shows("all deliveries since the queue was made", "main .listfacts")
 
+    def test_a_key_that_is_held_down_changes_nothing(self):
+        self.browser.open("deliveries?state=dead")
+        self.browser.run("document.querySelector('[data-bulk=retry]').focus()")
+        key = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
+        send = lambda **more: self.browser.driver.execute_cdp_cmd("Input.dispatchKeyEvent", {**key, **more})
+        send(type="keyDown")
+        self.browser.shows("Retry 3 deliveries", "dialog [data-confirm]")
+        for _ in range(5):
+            send(type="keyDown", autoRepeat=True)
+        send(type="keyUp")
+        self.browser.shows("They are due at once", "dialog")
+        self.assertEqual(self.gateway.get("/v1/actions?operation=deliveries.retry")["actions"], [])
+        self.browser.press(Keys.ESCAPE)
+
     def test_a_class_of_statuses_is_a_filter(self):
         self.browser.open("deliveries?status=4xx")
         self.assertEqual(self.browser.run("return document.querySelector('[data-filter=status]').value"), "4xx")

@@ -32,7 +32,7 @@ let frame = 0;
 /** Whether the next drawing moves the focus to the new page. */
 let focusesPage = false;
 let before = null;
-/** The scroll positions of the entries of the history, which their states name. */
+/** Scroll positions, by the states of the history's entries. */
 const positions = new Map();
 let entry = null;
 const root = document.getElementById("app");
@@ -55,7 +55,7 @@ function draw() {
     h("header", null, h("a", { class: "brand", href: to("live") }, "Signalbox"), whoAmI(), zoneSwitch(params),
       h("button", { onclick: help, "aria-label": "Keys" }, "?")),
     h("nav", { "aria-label": "Pages" }, h("ul", null,
-      pages.filter(([, , role]) => !session.who || !whyNot(role)).map(([name, words]) =>
+      pages.filter(([, , role]) => !whyNot(role)).map(([name, words]) =>
       h("li", { key: name }, h("a", { href: to(name), "aria-current": name === page ? "page" : undefined }, words)))),
       hiddenPages()),
     h("main", { id: "main", tabindex: -1, key: `${page}/${shown?.id ?? ""}` }, content(entry)),
@@ -88,7 +88,7 @@ function useZone(zone, params) {
 }
 
 function hiddenPages() {
-  const hidden = session.who ? pages.filter(([, , role]) => whyNot(role)) : [];
+  const hidden = pages.filter(([, , role]) => whyNot(role));
   return hidden.length
     ? hint(`Hidden: ${hidden.map(([, words]) => words).join(", ")} – ${whyNot("reader")}.`) : null;
 }
@@ -276,7 +276,9 @@ const goTo = { l: "live", e: "events", d: "deliveries", s: "destinations", r: "r
   c: "categories", i: "inapp", a: "actions" };
 
 function onKey(event) {
-  const isTyping = event.target.closest?.("input, textarea, select, [contenteditable]");
+  const isTyping = event.target.closest?.("input, textarea, select");
+  // A key that is held down answers no question.
+  if (event.repeat && event.key === "Enter" && !isTyping) event.preventDefault();
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping || document.querySelector("dialog[open]")) return;
   if (waitsForPage) {
     waitsForPage = false;

@@ -169,7 +169,7 @@ function detail(context) {
   const shape = { step: local.stats?.step, from: local.stats?.from };
   // As long as the lists of the answer, so that the charts end at the same time.
   const known = Object.values(series ?? {}).flatMap((lists) => Object.values(lists))[0];
-  const none = Array(known?.length ?? Math.round(900 / (local.stats?.step || 10))).fill(0);
+  const none = Array(known?.length ?? 90).fill(0);
   const last = (item) => (item ? [time(item.at), " ", item.status ?? inline(item.error ?? ""), " ",
     inline(item.reason ?? "", 200)] : null);
   return [h("h1", null, inline(row.name)), problem(error),

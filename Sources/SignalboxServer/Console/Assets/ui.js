@@ -150,7 +150,7 @@ export function listFacts({ context, data, shown, order, sampling, isTimeless })
       data.complete === false ? "Search on" : "Next page") : null);
 }
 
-/** Fields whose values are parameters of the URL. Each: name, label, options or kind, and the words for no option. */
+/** Fields whose values are parameters of the URL. Each: name, label, options or kind, words for no option. */
 export function filters(params, fields) {
   return h("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() },
     fields.map(([name, label, kind, unset = "any"]) => h("label", null, h("span", null, label),
