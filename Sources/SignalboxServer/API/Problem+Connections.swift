@@ -52,7 +52,7 @@ extension Problem {
     static func bodyTooLarge(limit: Int) -> Problem {
         Problem(
             .contentTooLarge, "body-too-large",
-            "A request body can have at most \(limit) bytes: send it in parts. None of it was accepted.")
+            "A request body can have at most \(limit) bytes: send less, or a batch in parts. None of it was accepted.")
     }
 
     /// A request that the HTTP layer rejects. A response of the HTTP library other than 404 and without a code of its
