@@ -62,6 +62,16 @@ class Live(unittest.TestCase):
             fresh.send(alert("First"))
             self.browser.shows("First")
 
+    def test_a_stream_without_events_is_not_an_empty_gateway(self):
+        with gateway(console={"recent": 0}) as fresh:
+            self.browser.url = fresh.url
+            self.addCleanup(setattr, self.browser, "url", self.gateway.url)
+            self.browser.open("live")
+            self.browser.shows("Connected")
+            fresh.send(alert("Unseen"))
+            self.browser.shows("The stream shows no event. Events lists them.")
+            self.browser.driver.get("about:blank")
+
     def test_the_newest_events_are_there_at_once(self):
         self.send("One", "Two", "Three")
         self.browser.open("live")

@@ -157,7 +157,7 @@ function accept(context, name, value) {
     if (local.series.length > seconds) local.series.shift();
   } else if (local.isPaused) {
     local.held.push([name, value]);
-    if (local.held.length > mostHeld) { local.held.shift(); local.missed = (local.missed ?? 0) + 1; }
+    if (local.held.length > mostHeld) { local.held.shift(); local.missed += 1; }
   } else apply(local, name, value);
   context.redraw();
 }
@@ -225,10 +225,11 @@ export function view(context) {
     table("Live events", columns, rows, (row) => row.id, noRow(local, value))];
 }
 
-function noRow({ rows, error, opened }, pattern) {
+function noRow({ rows, error, opened, dropped }, pattern) {
   if (!rows || opened?.early) return error ? "No list." : "Loading …";
   if (!opened?.isListed) return "No list.";
   return pattern ? "No event matches the pattern. Events that match appear here as the gateway accepts them."
+    : dropped ? ["The stream shows no event. ", h("a", { href: to("events") }, "Events"), " lists them."]
     : ["No event yet. Payloads appear here as the gateway accepts them: ", sendOne];
 }
 

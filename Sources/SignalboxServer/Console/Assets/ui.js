@@ -60,7 +60,7 @@ export function facts(...pairs) {
 /** A word with the color of its meaning; the word itself says the same. */
 export function badge(word, kind) { return h("span", { class: `badge ${kind ?? ""}` }, visible(word, 60)); }
 
-const good = ["delivered", "active", "stored", "closed", "done", "accepted", "ready", "matched", "chosen", "passed"];
+const good = ["delivered", "active", "stored", "closed", "done", "accepted", "matched", "chosen", "passed"];
 const bad = ["dead", "failed", "breaker_open", "open", "disabled", "rejected", "unavailable", "refused"];
 const warm = ["waiting", "paused", "withheld", "throttled", "expired", "retry", "probing", "resting", "injected",
   "hint"];
@@ -252,10 +252,10 @@ export async function copy(text, words) {
 // MARK: Charts
 
 /**
- * Numbers over time as a line. `end`: the time of the last value. The caption and the title say what is drawn, so the
- * picture is not needed to read it.
+ * Numbers over time as a line. `from`: the time of the first one; `step`: seconds. The caption and the title say what is
+ * drawn, so the picture is not needed to read it.
  */
-export function chart(label, values, { step = 1, from, unit = "" } = {}) {
+export function chart(label, values, { step, from }) {
   if (!values?.length) return null;
   const [width, height] = [300, 48];
   const top = Math.max(1, ...values);
@@ -264,14 +264,13 @@ export function chart(label, values, { step = 1, from, unit = "" } = {}) {
     `${x(at).toFixed(1)},${(height - (value / top) * (height - 4)).toFixed(1)}`).join(" ");
   const last = values[values.length - 1];
   const sum = values.reduce((all, value) => all + value, 0);
-  const begin = from ? timeText(from, "clock") : null;
-  const end = from ? timeText(new Date(from).getTime() + step * 1000 * values.length, "clock") : null;
+  const end = timeText(new Date(from).getTime() + step * 1000 * values.length, "clock");
   return h("figure", { class: "chart" },
     h("figcaption", null, inline(label), dim(
-      ` ${count(sum)}${unit} in all, at most ${count(top === 1 && !sum ? 0 : top)}, now ${count(last)} per ${step} s`)),
+      ` ${count(sum)} in all, at most ${count(top === 1 && !sum ? 0 : top)}, now ${count(last)} per ${step} s`)),
     h("svg", { viewBox: `0 0 ${width} ${height}`, role: "img",
       "aria-label": visible(`${label}: ${count(sum)} in all, at most ${count(top)} per ${step} s`),
       preserveAspectRatio: "none" },
       h("polyline", { points, fill: "none", "vector-effect": "non-scaling-stroke" })),
-    begin ? h("div", { class: "axis" }, h("span", null, begin), h("span", null, end)) : null);
+    h("div", { class: "axis" }, h("span", null, timeText(from, "clock")), h("span", null, end)));
 }
