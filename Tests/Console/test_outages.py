@@ -143,6 +143,15 @@ class Outages(unittest.TestCase):
         self.go("settings")
         self.browser.shows("The clock of this browser is 3 h ahead of the gateway's")
 
+    def test_ages_pass(self):
+        self.load("events", "const timer = window.setInterval;"
+                  "window.setInterval = (run, wait, ...values) => timer(run, wait / 10, ...values);"
+                  "localStorage.setItem('signalbox.console', JSON.stringify({ relative: true }));")
+        self.addCleanup(self.browser.run, "localStorage.clear()")
+        self.browser.shows(" ago", "tbody")
+        self.browser.run("const now = Date.now; Date.now = () => now() + 7_200_000;")
+        self.browser.shows("2 h ago", "tbody")
+
     def test_charts_continue(self):
         self.load("live", "const timer = window.setInterval;"
                   "window.setInterval = (run, wait, ...values) => timer(run, wait / 10, ...values);")

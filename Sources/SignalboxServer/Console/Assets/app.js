@@ -297,6 +297,10 @@ function onKey(event) {
   run();
 }
 
+// Ages pass while a page stays as it is.
+setInterval(() => {
+  if (prefs.relative && shown && !document.activeElement?.matches("input, textarea, select")) redraw();
+}, 5000);
 addEventListener("keydown", onKey);
 addEventListener("hashchange", enter);
 addEventListener("signalbox:signin", () => {

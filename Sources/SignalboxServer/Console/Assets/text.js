@@ -190,10 +190,10 @@ export function span(seconds) {
   return seconds < 172800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86400)} d`;
 }
 
-/** A time as an element. The title has the time in UTC, whatever is shown. */
+/** A time as an element. The title has the time as the gateway wrote it, whatever is shown. */
 export function time(value, style) {
   if (value === undefined || value === null || value === "") return "–";
   const text = timeText(value, style);
-  return h("time", { datetime: visible(value, 40), title: `${visible(value, 40)} (${relative(value)})` },
+  return h("time", { datetime: visible(value, 40), title: visible(value, 40) },
     prefs.relative ? `${relative(value)} (${text})` : text);
 }

@@ -36,10 +36,6 @@ export function problem(error) {
   if (!error) return null;
   if (!(error instanceof Refusal)) return h("div", { class: "problem", role: "alert" },
     block(`The page failed: ${error.message}`));
-  if (error.isMissing) {
-    return h("div", { class: "problem soft", role: "status" }, h("strong", null, "Not available"),
-      " – this gateway does not have the endpoint. A later version may.");
-  }
   const { title, detail, code, pointer, line, column } = error.problem;
   return h("div", { class: "problem", role: "alert" },
     h("strong", null, inline(title ?? "The gateway refused")), " ",
