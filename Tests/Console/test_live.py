@@ -5,7 +5,7 @@ import unittest
 import urllib.parse
 
 from browser import Browser
-from gateway import alert, gateway
+from gateway import ROOT, alert, gateway
 
 # `asked` has the endpoints in the order of their requests. `hold` names one whose request (`stream`) or whose answer
 # (`events`) waits for `release`.
@@ -129,6 +129,16 @@ class Live(unittest.TestCase):
             row["waiting"] == 0 for row in self.gateway.get("/v1/destinations")["destinations"]), 60)
         self.browser.until("the frames", lambda: "pending" not in self.column("Outcomes"), 60)
         self.assertIn("see the event", self.column("Outcomes"))
+
+    def test_each_vendor_has_a_chip(self):
+        for folder in sorted((ROOT / "Tests/SignalboxVendorsTests/Fixtures").iterdir())[:16]:
+            files = sorted(path for path in folder.glob("*.json") if not path.name.endswith(".expected.json"))
+            self.gateway.send(files[0].read_text())
+        vendors = {row["vendor"] for row in self.gateway.get("/v1/events?limit=500")["events"]}
+        self.assertGreater(len(vendors), 12)
+        self.browser.open("live")
+        self.browser.until("the chips", lambda: {chip.text for chip in self.browser.all(
+            ".chips[aria-label=Vendors] button")} == vendors)
 
     def test_the_list_is_bounded(self):
         lines = "\n".join(json.dumps(alert(f"Many {number}")) for number in range(60))

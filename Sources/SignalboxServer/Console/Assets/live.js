@@ -208,7 +208,7 @@ export function view(context) {
   const value = readPattern(params.pattern).value;
   const refusal = local.error instanceof Refusal && local.error.status === 400 ? local.error : null;
   const vendors = [...new Set([...Object.keys(local.stats?.series?.received ?? {}),
-    ...rows.map((row) => row.vendor)])].filter(Boolean).sort().slice(0, 12);
+    ...rows.map((row) => row.vendor)])].filter(Boolean).sort();
   const use = (text) => usePattern(context, text);
   return [h("h1", null, "Live"), status(context),
     hidesContent() ? hint(
