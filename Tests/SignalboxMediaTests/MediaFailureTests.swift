@@ -142,6 +142,18 @@ import Testing
         }
     }
 
+    /// Object stores repeat what the uploader of a plain file wrote.
+    @Test(arguments: [
+        ("none", "stored"), ("UTF-8", "stored"), ("base64", "stored"), ("aws-chunked", "stored"),
+        ("identity,identity", "stored"), ("aws-chunked,gzip", "encoding!"), ("X-GZIP", "encoding!"),
+        ("utf-8, zstd", "encoding!"), ("deflate", "encoding!"), ("compress", "encoding!"),
+    ])
+    func onlyRegisteredCodingsEncodeFiles(coding: String, word: String) async throws {
+        try await MediaServer.run(["/": [.file(Sample.png, ["content-encoding: \(coding)"])]]) { server in
+            #expect(await server.fetch("/").word == word)
+        }
+    }
+
     @Test func downloadsAfterTheServerRecovers() async throws {
         let replies: [String: [ScriptedReply]] = [
             "/": [.file([], status: "500 Internal Server Error"), .file(Sample.png)]

@@ -47,10 +47,10 @@ package struct MediaRules: Sendable, Equatable {
     /// kind is not known yet, so the largest limit of all kinds applies. Of several lengths, libcurl uses the last one,
     /// so the file might be cut.
     func objection(to head: ReplySink.Head, from host: String) -> MediaFailure? {
-        for (name, plain) in [("content-encoding", "identity"), ("transfer-encoding", "chunked")] {
-            if let coding = head.headers[name], !coding.isEmpty, coding.lowercased() != plain {
-                return MediaFailure(.encoding, "\(host) sends \(coding), although the request did not accept it.")
-            }
+        let transfer = head.headers["transfer-encoding"] ?? ""
+        let isPlain = transfer.isEmpty || transfer.lowercased() == "chunked"
+        if let coding = isPlain ? head.headers["content-encoding"].flatMap(Self.encoding) : transfer {
+            return MediaFailure(.encoding, "\(host) sends \(coding), although the request did not accept it.")
         }
         if let lengths = head.headers["content-length"], head.headers["transfer-encoding"] == nil,
             !Self.isOneNumber(lengths)
@@ -60,6 +60,19 @@ package struct MediaRules: Sendable, Equatable {
         let most = MediaKind.allCases.compactMap(maxBytes).max() ?? 0
         return head.announcedBytes.flatMap { tooLarge($0, most, "", host) }
     }
+
+    /// The value of `Content-Encoding` if it names a coding of the IANA registry other than `identity`. Object stores
+    /// repeat what the uploader of a plain file wrote, such as `base64` or `utf-8`. A file that is encoded nevertheless
+    /// is of no allowed kind.
+    private static func encoding(_ text: String) -> String? {
+        let names = text.lowercased().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        return names.contains(where: codings.contains) ? text : nil
+    }
+
+    private static let codings: Set<String> = [
+        "aes128gcm", "br", "compress", "dcb", "dcz", "deflate", "exi", "gzip", "pack200-gzip", "x-compress", "x-gzip",
+        "zstd",
+    ]
 
     /// Whether the values of all fields `Content-Length` are the same number (RFC 9112, 6.3). False for a number of
     /// more than 63 bits: libcurl ignores it and reads until the connection ends.
