@@ -60,7 +60,7 @@ extension GatewayConfig.Media {
     static let options = Section(GatewayConfig.Media()) {
         Option(
             "directory", \.directory, .path,
-            "The directory of stored files. Gateways that share a database must share it too, for example by NFS. A change needs a restart. Default: `media` in the data directory."
+            "The directory of stored files. Gateways that share a database must share it too, for example by NFS. No other gateway may use it, because each deletes files that its queue does not name. A change needs a restart. Default: `media` in the data directory."
         )
         Option("maxBytes", \.maxBytes, .section(MediaLimits.options), "Largest files.")
         Option(
