@@ -73,6 +73,35 @@ import Testing
         }
     }
 
+    /// In another order, the statement and an append of these URLs could wait for each other.
+    @Test(arguments: [true, false]) func locksTheURLsOfAFileInTheirOrder(forgets: Bool) async throws {
+        try await Self.withNodes { first, second, _ in
+            // Their digests have the opposite order.
+            let urls = (1...2).map { "https://host.example/\($0)" }
+            try await first.append(urls.enumerated().map { Self.event($0, waitingFor: $1) })
+            let file = MediaFile(sha256: String(repeating: "a", count: 64), bytes: 7, contentType: "image/png")
+            let freshness = MediaFreshness(until: Self.now.addingTimeInterval(600))
+            for job in try await Self.due(first) + Self.due(second) {
+                try await first.settle(media: MediaSettlement(job.id, .stored(file, freshness, remarks: [])))
+            }
+            let session = try PostgresConnection(first.target.with(["idle_in_transaction_session_timeout=0"]))
+            let watcher = try PostgresConnection(first.target)
+            let own = try session.run("SELECT pg_backend_pid()::bigint").first?.number(0) ?? 0
+            func lock(_ url: String) throws -> Int {
+                let row = "SELECT FROM media WHERE url = convert_to('\(url)', 'UTF8')"
+                return try session.run("\(row) FOR UPDATE SKIP LOCKED").count
+            }
+            _ = try session.run("BEGIN")
+            #expect(try lock(urls[0]) == 1)
+            async let end: Void = forgets ? first.forgetMedia([file.sha256]) : first.expireMedia([file.sha256])
+            let waiting = "SELECT count(*) FROM pg_stat_activity WHERE \(own) = ANY (pg_blocking_pids(pid))"
+            while try watcher.run(waiting).first?.number(0) == 0 { await Task.yield() }
+            #expect(try lock(urls[1]) == 1)
+            _ = try session.run("COMMIT")
+            try await end
+        }
+    }
+
     // MARK: Nodes
 
     private static func due(_ store: PostgresStore) async throws -> [MediaJob] {

@@ -4,7 +4,7 @@ import SignalboxStore
 
 /// Media of appended events: set-based, for all events of a commit group.
 ///
-/// Rows of URLs are locked in the order of their digests. An append keeps the weakest lock on each (FOR KEY SHARE), so
+/// Rows of URLs are locked in the order of the URLs. An append keeps the weakest lock on each (FOR KEY SHARE), so
 /// appends of one URL do not wait for each other; the end of its download and its removal wait for them.
 struct MediaIntake {
     /// The files of one event.

@@ -75,7 +75,7 @@ extension PostgresStore {
             ).map { try $0.number(0) }
             guard !files.isEmpty else { return false }
             let urls = try transaction.run(
-                "SELECT id FROM media WHERE sha256 = ANY ($1) ORDER BY digest FOR UPDATE", [.texts(digests)]
+                "SELECT id FROM media WHERE sha256 = ANY ($1) ORDER BY url FOR UPDATE", [.texts(digests)]
             ).map { try $0.number(0) }
             let list = PostgresValue.numbers(urls)
             let place = MediaCounts.place(transaction)
@@ -104,7 +104,7 @@ extension PostgresStore {
                 """
                 UPDATE media SET fresh_until = 0, etag = NULL, last_modified = NULL WHERE id IN (
                     SELECT id FROM media WHERE sha256 = ANY ($1) AND state = 'stored'
-                    ORDER BY digest FOR NO KEY UPDATE)
+                    ORDER BY url FOR NO KEY UPDATE)
                 """, [.texts(Set(digests).sorted())])
         }
     }
@@ -168,8 +168,10 @@ extension FileRemoval {
         let results = try transaction.run(all: [
             PostgresStatement(
                 """
-                SELECT FROM unnest($1::text[]) AS f (sha256) CROSS JOIN LATERAL (
-                    SELECT id FROM media WHERE sha256 = f.sha256 ORDER BY id LIMIT $2 FOR UPDATE) m
+                SELECT FROM media WHERE id IN (
+                    SELECT m.id FROM unnest($1::text[]) AS f (sha256) CROSS JOIN LATERAL (
+                        SELECT id FROM media WHERE sha256 = f.sha256 ORDER BY id LIMIT $2) m)
+                ORDER BY url FOR UPDATE
                 """, [.texts(digests), .number(Int64(Self.most))]),
             PostgresStatement(
                 """
