@@ -35,7 +35,7 @@ extension Transfer {
     private var isAnsweredByProxy: Bool {
         switch request.transport.proxy {
         case .none: false
-        case .environment: isPlain && namedWholeURL
+        case .environment: isPlain && namedWholeURL == true
         case .address: isPlain
         }
     }

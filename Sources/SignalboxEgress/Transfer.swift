@@ -41,9 +41,9 @@ final class Transfer: @unchecked Sendable {
     var rejection: Rejection?
     /// The connection on which libcurl began to send the request; nil before.
     var start: Start?
-    /// Whether the request line named the whole URL, as only proxies require (RFC 9112, 3.2.2). Known for requests
-    /// without TLS that use the proxy of the environment, whose exceptions libcurl applies.
-    var namedWholeURL = false
+    /// Whether the request line named the whole URL, as only proxies require (RFC 9112, 3.2.2). Nil before it was sent.
+    /// Known for requests without TLS that use the proxy of the environment, whose exceptions libcurl applies.
+    var namedWholeURL: Bool?
     /// The end of the TLS connection that the sink's body arrives on; nil without a sink, and without TLS.
     var closeNotice: CloseNotice?
     /// libcurl writes its error here, ending in zero.
@@ -92,7 +92,7 @@ final class Transfer: @unchecked Sendable {
         self.handle = handle
         // A repeated request was prepared before.
         curl_slist_free_all(headers)
-        (headers, opened, start, hasWholeHead, namedWholeURL) = (nil, [], nil, false, false)
+        (headers, opened, start, hasWholeHead, namedWholeURL) = (nil, [], nil, false, nil)
         let context = Unmanaged.passUnretained(self).toOpaque()
         // libcurl 7.88 may stall HTTP/2 streams that share a connection with a long body, as sinks receive.
         let version = request.sink == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
@@ -241,9 +241,11 @@ final class Transfer: @unchecked Sendable {
     /// Whether the request has no TLS to the server.
     var isPlain: Bool { OutboundURL(request.url)?.scheme == "http" }
 
-    /// libcurl calls this with each head that it sends, among other data.
+    /// libcurl calls this with the head that it sends, perhaps in parts, among other data.
     private static let onDebug: curl_debug_callback = { _, kind, bytes, count, context in
-        guard kind == CURLINFO_HEADER_OUT, let bytes, let transfer = of(context) else { return 0 }
+        guard kind == CURLINFO_HEADER_OUT, let bytes, let transfer = of(context), transfer.namedWholeURL == nil else {
+            return 0
+        }
         let line = UnsafeRawBufferPointer(start: bytes, count: count).prefix { $0 != UInt8(ascii: "\r") }
         transfer.namedWholeURL = line.split(separator: UInt8(ascii: " ")).dropFirst().first?.first != UInt8(ascii: "/")
         return 0
