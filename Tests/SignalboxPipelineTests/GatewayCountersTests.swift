@@ -58,6 +58,16 @@ import Testing
         #expect(observation.rejections.newest.map(\.code).contains("BadPath"))
     }
 
+    /// An alert compares the rejected payloads of a source with its events.
+    @Test func aRefusedReportOfADeviceIsNoRejectedPayload() {
+        let observation = Observation()
+        observation.refused(
+            RefusedPayload(
+                at: TestPipeline.time, door: .api, code: "offer-not-found", source: source, isReport: true))
+        #expect(observation.counters.rejected.all.allSatisfy { $0.series.value == 0 })
+        #expect(observation.rejections.newest.map(\.code) == ["offer-not-found"])
+    }
+
     @Test func aSourceOfALaterConfigCountsUnderItsOwnName() throws {
         let counters = GatewayCounters()
         let event = Self.event(vendor: "mce", source: "mobile")

@@ -65,11 +65,11 @@ package final class Observation: Sendable {
         return true
     }
 
-    /// A payload, or a report of a device, that was refused. One of a sender without identity is listed and not
-    /// counted: any client can cause it.
+    /// A payload, or a report of a device, that was refused. A report is listed and not counted. So is a payload of a
+    /// sender without identity: any client can cause it.
     package func refused(_ payload: RefusedPayload) {
         rejections.append(payload)
-        guard let source = payload.source else { return }
+        guard let source = payload.source, !payload.isReport else { return }
         activity.count(.rejected, payload.code, at: clock.nanoseconds())
         counters.rejected(payload.code, from: source)
     }

@@ -20,9 +20,14 @@ package struct RefusedPayload: Sendable, Equatable {
     package let bytes: Int?
     /// The line of the payload in its body, from 1; nil for a refusal of the whole request.
     package let line: Int?
+    /// False for a payload. A report, or another request of a device, is listed, and is not counted as a payload.
+    let isReport: Bool
 
-    package init(at: Date, door: Door, code: String, source: SourceName?, bytes: Int? = nil, line: Int? = nil) {
+    package init(
+        at: Date, door: Door, code: String, source: SourceName?, bytes: Int? = nil, line: Int? = nil,
+        isReport: Bool = false
+    ) {
         (self.at, self.door, self.code) = (at, door, code)
-        (self.source, self.bytes, self.line) = (source, bytes, line)
+        (self.source, self.bytes, self.line, self.isReport) = (source, bytes, line, isReport)
     }
 }

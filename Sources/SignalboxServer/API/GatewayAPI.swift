@@ -94,7 +94,7 @@ struct GatewayAPI: Sendable {
             }
             return response
         } catch let problem as Problem {
-            if endpoint.access.isOfSources { surface.observation.refused(problem, of: call) }
+            if endpoint.access.isOfSources { surface.observation.refused(problem, of: call, at: endpoint) }
             await actions.refused(call, problem)
             if let operation = endpoint.operation, call.actor != nil {
                 resources.counters.count(operation.name, isDone: false)

@@ -22,7 +22,7 @@ extension GatewayAPI {
             case .success(let receipt)?: return .json(.accepted) { $0.members(of: receipt) }
             }
         }
-        surface.observation.refused(report.items, of: call) { (Problem($0), $0.place) }
+        surface.observation.refused(report.items, of: call, areReports: true) { (Problem($0), $0.place) }
         let answer = StoredAnswer.batch(report.items) { json, _, receipt in
             json.object { $0.members(of: receipt) }
         } failure: { failure in

@@ -113,7 +113,7 @@ final class DirectInAppAPI: Sendable {
         flow.decide(request, on: { mailbox.add($0) }) { [self] result in
             budget.release(bytes)
             if case .failure(let failure) = result, let problem = Problem(failure) {
-                observation.refused(problem, from: source, bytes: bytes)
+                observation.refused(problem, from: source, bytes: bytes, isReport: true)
             }
             answer(result, on: eventLoop, done)
         }
