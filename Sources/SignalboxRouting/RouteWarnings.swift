@@ -13,6 +13,7 @@ extension RouteCompiler {
     /// the routes compiled without an error.
     mutating func warn(about config: GatewayConfig, _ routes: [Route]) {
         warnOfUselessCertificates(config)
+        warnOfUnsharedFiles(config)
         let locations = config.routes.map(\.location)
         warnOfUndoneRedactions(routes, locations)
         warnOfShadowedRoutes(routes, locations)
@@ -26,6 +27,20 @@ extension RouteCompiler {
             at: ConfigLocation(pointer: "/fallback", isKey: true),
             "no event reaches the fallback; remove it, or the route's match",
             also: [(locations[taker].appending("name"), "this route matches every event")])
+    }
+
+    /// Warns of a database whose gateways cannot serve the files of each other. Not an error: the command line of
+    /// `serve` may name another store.
+    private mutating func warnOfUnsharedFiles(_ config: GatewayConfig) {
+        guard config.gateway.store?.url != nil, config.media.directory == nil else { return }
+        for route in config.routes {
+            guard case .stored = route.media else { continue }
+            diagnostics.warning(
+                at: route.location.appending("media"),
+                "serve rejects stored files of a database without a directory that all gateways share; add "
+                    + "\"media.directory\"")
+            return
+        }
     }
 
     /// Warns of a route that no event reaches, because an earlier route with `stop` takes every event that it
