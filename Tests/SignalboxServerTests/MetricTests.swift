@@ -1,4 +1,5 @@
 import SignalboxGateway
+import SignalboxNotification
 import SignalboxStore
 import Testing
 
@@ -38,6 +39,17 @@ import Testing
             "config_last_reload_success_timestamp_seconds", "auth_failures_total", "forwards_total",
             "inapp_decisions_total",
         ] { #expect(names.contains("signalbox_" + name)) }
+    }
+
+    /// The queue counts every destination that it ever had.
+    @Test func destinationsThatLeftTheConfigHideNoOther() {
+        let left = (0..<250).map { DestinationName("a\($0)") }
+        var gauges = Dictionary(uniqueKeysWithValues: left.map { ($0, DestinationGauges()) })
+        gauges[left[249]]?.waiting = 1
+        let configured: Set = [DestinationName("crm"), DestinationName("erp")]
+        let shown = MetricValues.shown(configured, gauges, [:])
+        #expect(shown.count == MetricValues.Bounds.destinations && shown == shown.sorted())
+        #expect(configured.isSubset(of: shown) && shown.contains(left[249]))
     }
 
     @Test func requestsBeyondTheLimitShareASeries() {

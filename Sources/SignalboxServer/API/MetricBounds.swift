@@ -15,15 +15,27 @@ extension MetricValues {
         static let rules = 100
     }
 
-    /// The destinations to show, in the order of names. If there are more than ``Bounds/destinations``, those that need
-    /// attention have precedence.
+    /// The destinations to show, in the order of names: those of the config, and those that the queue counts. If there
+    /// are more than ``Bounds/destinations``, those that need attention have precedence, then those of the config. The
+    /// queue never forgets a destination, so those that left the config may be many.
     static func shown(
-        _ all: Set<DestinationName>, _ statuses: [DestinationName: DestinationStatus]
+        _ configured: Set<DestinationName>, _ gauges: [DestinationName: DestinationGauges],
+        _ statuses: [DestinationName: DestinationStatus]
     ) -> [DestinationName] {
-        let names = all.sorted()
+        let names = configured.union(gauges.keys).sorted()
         guard names.count > Bounds.destinations else { return names }
-        let (troubled, well) = (names.filter { statuses[$0] != nil }, names.filter { statuses[$0] == nil })
-        return (troubled + well).prefix(Bounds.destinations).sorted()
+        var (troubled, well, left): ([DestinationName], [DestinationName], [DestinationName]) = ([], [], [])
+        for name in names {
+            let isLeft = !configured.contains(name)
+            if statuses[name] != nil || isLeft && (gauges[name]?.waiting ?? 0) > 0 {
+                troubled.append(name)
+            } else if isLeft {
+                left.append(name)
+            } else {
+                well.append(name)
+            }
+        }
+        return (troubled + well + left).prefix(Bounds.destinations).sorted()
     }
 
     /// The counts of the shown destinations, and the sums of the others as `other`.

@@ -116,7 +116,7 @@ struct OperationsAPI: Sendable {
     ) async -> MetricValues {
         var values = await queueValues(surface.inApp)
         let gauges = values?.gauges ?? [:]
-        let shown = MetricValues.shown(Set(destinations).union(gauges.keys), values?.statuses ?? [:])
+        let shown = MetricValues.shown(Set(destinations), gauges, values?.statuses ?? [:])
         values?.gauges = MetricValues.bounded(gauges, to: shown)
         return MetricValues(
             queue: values, destinations: shown, left: Set(shown).subtracting(destinations), health: queue.health,
