@@ -1,5 +1,6 @@
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxRouting
 import SignalboxStore
 import Testing
 
@@ -50,6 +51,25 @@ import Testing
         let shown = MetricValues.shown(configured, gauges, [:])
         #expect(shown.count == MetricValues.Bounds.destinations && shown == shown.sorted())
         #expect(configured.isSubset(of: shown) && shown.contains(left[249]))
+    }
+
+    /// The label of those beyond the limit is also a valid name.
+    @Test func aDestinationOrRouteNamedOtherHasOneSeries() {
+        let (crm, other) = (DestinationName("crm"), DestinationName("other"))
+        var gauges = [crm: DestinationGauges()]
+        #expect(MetricValues.counted([crm], gauges) == [crm])
+        gauges[other] = DestinationGauges()
+        #expect(MetricValues.counted([crm], gauges) == [crm, other])
+        #expect(MetricValues.counted([crm, other], gauges) == [crm, other])
+
+        let most = MetricValues.Bounds.routes
+        let routes = (0..<most + 5).map {
+            (name: $0 == 3 ? "other" : "r\($0)", count: RouteCounts.Count(matched: 1))
+        }
+        let bounded = MetricValues.bounded(routes)
+        #expect(bounded.count == most && Set(bounded.map(\.name)).count == most)
+        #expect(bounded.first { $0.name == "other" }?.count.matched == 6)
+        #expect(MetricValues.bounded(Array(routes.dropFirst(4))).last?.name == "other")
     }
 
     @Test func requestsBeyondTheLimitShareASeries() {

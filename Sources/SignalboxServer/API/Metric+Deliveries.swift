@@ -16,7 +16,7 @@ extension Metric {
             samples: { values in
                 guard let gauges = values.queue?.gauges else { return [] }
                 let ends = values.ends
-                let counted = gauges[.other] == nil ? values.destinations : values.destinations + [.other]
+                let counted = MetricValues.counted(values.destinations, gauges)
                 return counted.flatMap { destination in
                     DeliveryRecord.State.allCases.filter { $0 != .waiting }.map {
                         Sample([destination.name, $0.rawValue], ends[destination]?[$0] ?? 0)

@@ -92,7 +92,7 @@ package struct Metric: Sendable {
     ) -> Metric {
         Metric(name, kind, ["destination"], help) { values in
             guard let gauges = values.queue?.gauges else { return [] }
-            let counted = gauges[.other] == nil ? values.destinations : values.destinations + [.other]
+            let counted = MetricValues.counted(values.destinations, gauges)
             return counted.map { ([$0.name], value(gauges[$0] ?? DestinationGauges(), values.now)) }
         }
     }

@@ -49,7 +49,16 @@ extension MetricValues {
         }
     }
 
-    /// The first routes, and the sums of the others as `other`.
+    /// The shown destinations, and `other` if there are more. A destination may have this name. Its series then
+    /// includes the others, because a page has each series once.
+    static func counted(
+        _ shown: [DestinationName], _ gauges: [DestinationName: DestinationGauges]
+    ) -> [DestinationName] {
+        gauges[.other] == nil || shown.contains(.other) ? shown : shown + [.other]
+    }
+
+    /// The first routes, and the sums of the others as `other`. A route may have this name. Its series then includes
+    /// the others.
     static func bounded(
         _ routes: [(name: String, count: RouteCounts.Count)]
     ) -> [(name: String, count: RouteCounts.Count)] {
@@ -60,7 +69,12 @@ extension MetricValues {
             others.failed += route.count.failed
         }
         var bounded = Array(routes.prefix(Bounds.routes))
-        bounded.append((GatewayCounters.other, others))
+        if let same = bounded.firstIndex(where: { $0.name == GatewayCounters.other }) {
+            bounded[same].count.matched += others.matched
+            bounded[same].count.failed += others.failed
+        } else {
+            bounded.append((GatewayCounters.other, others))
+        }
         return bounded
     }
 }
