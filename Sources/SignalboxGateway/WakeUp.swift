@@ -10,7 +10,7 @@ struct WakeUp: Sendable {
     /// No signal is pending at first.
     init() { (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)) }
 
-    /// Ends the wait. Callable from any thread. Returns at once, and has no effect after the stream has ended.
+    /// Ends the wait. Callable from any thread. Returns at once, and has no effect after a waiting task was cancelled.
     func wake() { signal.yield() }
 
     /// Returns after ``wake()``, or after `time`; nil waits without limit. Returns false if the task was cancelled:
@@ -28,7 +28,7 @@ struct WakeUp: Sendable {
         }
     }
 
-    /// The next signal, or nil after a cancellation.
+    /// Waits for a signal. False after a cancellation.
     private func next() async -> Bool {
         var iterator = signals.makeAsyncIterator()
         return await iterator.next() != nil

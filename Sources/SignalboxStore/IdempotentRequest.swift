@@ -1,7 +1,8 @@
 package import SignalboxNotification
 
 /// A request that its sender may repeat, not knowing whether it was accepted: repeats with the same key get the first
-/// answer again, and their events are not accepted twice. Counts for ``StoreLimits/requestMemory``.
+/// answer again, and their events are not accepted twice. The store remembers it for ``StoreLimits/requestMemory``,
+/// if there is room.
 /// Source: draft-ietf-httpapi-idempotency-key-header-07
 package struct IdempotentRequest: Sendable {
     /// The source that sent the request. Keys of different sources are independent.

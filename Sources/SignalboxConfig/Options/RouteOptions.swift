@@ -23,8 +23,8 @@ package struct RouteOptions: Sendable, Equatable {
     var mediaWait: Duration = .seconds(30)
     /// A disabled route matches no event, and is checked like the others.
     package var isEnabled = true
-    /// The share of matching events that it takes, from 0 to 1; nil for all. The event's `id` decides, so a new attempt
-    /// never changes the decision.
+    /// The share of matching events that it takes, from 0 to 1; nil for all. The event's `id` decides, so the decision
+    /// for an event is always the same.
     package var sample: Double?
     /// Nil for any time.
     package var window: RouteWindow?

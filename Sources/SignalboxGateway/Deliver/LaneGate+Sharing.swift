@@ -46,8 +46,10 @@ extension LaneGate {
         }
     }
 
-    /// Leaves the destination alone while another process does, and no longer. `breakerOpen`, `quiet`: ends on the
-    /// lane's clock; nil for none. An answer to this process counts more than an earlier failure there.
+    /// Applies the backoffs of other processes. `breakerOpen`: the end of their open breaker, which keeps this one
+    /// open; nil closes a breaker that is open only because of theirs. `quiet`: the end of a pause that the destination
+    /// requested there; nil does not shorten a pause. Both are times of the lane's clock. Ignores a breaker that opened
+    /// there before the destination last answered this process.
     func follow(breakerOpen: Duration?, quiet: Duration?, at now: Duration) {
         state.withLock { state in
             if let quiet, quiet > now { state.quietUntil = max(state.quietUntil ?? quiet, quiet) }

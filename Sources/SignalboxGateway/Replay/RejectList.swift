@@ -28,7 +28,7 @@ package struct RejectList: ~Copyable {
         (self.namesInputs, self.diagnostics, self.count, self.bytes) = (namesInputs, diagnostics, count, bytes)
     }
 
-    /// Cuts a regular file off after `bytes` and continues there; a pipe or a device is used as it comes.
+    /// Cuts a regular file off after `bytes` and continues there. A pipe or a device is not changed.
     private static func open(_ path: String, keeping bytes: Int) throws(ReplayError) -> FileHandle {
         func unwritable() -> ReplayError {
             .refused("Cannot write \(path): \(String(cString: strerror(errno))). Name another file with --rejects.")

@@ -72,9 +72,9 @@ extension PostgresConnection {
         return failure
     }
 
-    /// Whether libpq could not use the connection string at all. `reason`: libpq's; those about values of a parameter
-    /// begin so (fe-connect.c).
-    static func isOfURL(_ reason: String, _ url: String) -> Bool {
+    /// Whether the connection string is at fault, so that libpq cannot use it at all. `reason`: libpq's. Its reasons
+    /// about the value of a parameter begin with the words below (fe-connect.c).
+    static func isFaultOfURL(_ reason: String, _ url: String) -> Bool {
         guard let options = PQconninfoParse(url, nil) else { return true }
         PQconninfoFree(options)
         return reason.hasPrefix("invalid ") || reason.hasPrefix("could not match ")

@@ -79,7 +79,7 @@ final class PostgresConnection: @unchecked Sendable {
             let reason = reasons.joined(separator: "; ")
             let message = "\(target.place) cannot be reached: \(reason)"
             let failure =
-                Self.isOfURL(reason, target.url)
+                Self.isFaultOfURL(reason, target.url)
                 ? PostgresFailure(kind: .refused, message: message, remedy: "correct the URL in gateway.store")
                 : PostgresFailure(
                     kind: .connection, message: message,

@@ -49,7 +49,7 @@ struct PatternReader {
         let field: Pattern.Field
         /// The location of mistakes about this field.
         let value: JSONValue
-        /// Bytes of names and strings. Bytes that count for ``Totals/mostBytes``, including the overhead of each key.
+        /// Bytes that count for ``Totals/mostBytes``: names and strings, with the overhead of each key.
         let bytes: Int
     }
 

@@ -88,7 +88,7 @@ struct MetricPage {
         return isOpenMetrics ? text.replacing("\"", with: "\\\"") : text
     }
 
-    /// Whole numbers have no fraction. Counts up to 2^53 are exact.
+    /// Whole numbers below 10^15 have no fraction. Counts up to 2^53 are exact.
     static func number(_ value: Double) -> String {
         value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
     }

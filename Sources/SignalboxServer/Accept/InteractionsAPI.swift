@@ -65,9 +65,9 @@ extension Problem {
         .badRequest, Rejection.Code.empty.rawValue, title: noInteraction,
         "The request has no body: send one interaction, a JSON array of interactions, or NDJSON.")
 
-    /// The status depends on the failure: 400 or 413 for text that cannot be read, 404 for an unknown event or
-    /// action, otherwise 422. The detail of an unknown action lists the known ones, at most ``longestList`` scalars
-    /// of them, because identifiers come from the payload.
+    /// The status depends on the failure: 400 or 413 for text that cannot be read, 404 for an unknown event, 413 for
+    /// an interaction whose event would be too large, otherwise 422. The detail of an unknown action lists the known
+    /// ones, at most ``longestList`` scalars of them, because identifiers come from the payload.
     fileprivate init(_ failure: InteractionIntake.Failure) {
         let title = Self.noInteraction
         switch failure {

@@ -10,8 +10,8 @@ package struct StartLimits: Sendable {
     let files: Int
     private let cores: Int
 
-    /// `cores`: those that the process may run on, by which the runtime starts threads. `quota`: as many of them as the
-    /// process may use at the same time, by which the servers do.
+    /// `cores`: the number of cores that the process may run on; the runtime starts threads for each. `quota`: how many
+    /// it may use at the same time; the servers start threads for each.
     init(cores: Int, quota: Int) {
         self.cores = cores
         threads = 16 + 2 * cores + 2 * quota

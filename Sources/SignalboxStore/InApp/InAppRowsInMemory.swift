@@ -146,7 +146,7 @@ package struct InAppRowsInMemory {
     package mutating func load(_ offer: Offer, number: Int64 = 0) {
         offers[offer.id] = OfferRow(offer: offer, number: number)
         offersOfDevice[offer.device, default: []].append(offer.id)
-        noteLease(offer)
+        recordLease(offer)
     }
 
     /// Adds a message that was read, after the newer ones of its address. No effect for a message without one.
@@ -158,7 +158,7 @@ package struct InAppRowsInMemory {
         }
     }
 
-    private mutating func noteLease(_ offer: Offer) {
+    private mutating func recordLease(_ offer: Offer) {
         guard offer.state == .offered, leases[offer.user]?.contains(offer.id) != true else { return }
         leases[offer.user, default: []].append(offer.id)
     }
@@ -242,7 +242,7 @@ package struct InAppRowsInMemory {
 
     /// Inserts an offer, or replaces that of the same id, which never moves to another device.
     mutating func put(_ offer: Offer) {
-        noteLease(offer)
+        recordLease(offer)
         let former = offers[offer.id]
         if former == nil { offersOfDevice[offer.device, default: []].append(offer.id) }
         offers[offer.id] = OfferRow(offer: offer, number: former?.number, isChanged: true)

@@ -123,9 +123,9 @@ struct Deliveries: AsyncParsableCommand {
             try checkUsage { try selection.conditions.checkRetry() }
         }
 
-        /// Deliveries of a paused destination wait until it is resumed. Delivered and expired deliveries
-        /// cannot be requeued; a named delivery of these counts as not requeued. Deliveries that wait for media stay as
-        /// they are. See ``InspectionStore/retry(_:)``.
+        /// Deliveries of a paused destination wait until it is resumed. Delivered and expired deliveries cannot be
+        /// requeued: those that are named count as not requeued. Deliveries that wait for media stay as they are. See
+        /// ``InspectionStore/retry(_:as:)``.
         func run() async throws {
             var conditions = selection.conditions
             conditions.ids = ids
