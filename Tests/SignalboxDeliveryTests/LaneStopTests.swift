@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// A replay is such an end.
+    /// A replay ends with such a drain.
     @Test func drainWaitsForTheRate() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
@@ -54,7 +54,7 @@ import Testing
             async let running: Void = dispatcher.runUntilDrained()
             await bench.clock.waitForSleeper(until: .seconds(4))
             bench.clock.advance(by: .seconds(4))
-            // The lane asks whether there is more to send when it may send it.
+            // The lane looks for further deliveries only when the rate permits an attempt.
             await bench.clock.waitForSleeper(until: .seconds(8))
             bench.clock.advance(by: .seconds(4))
             await running

@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    /// Of several processes, one removes files, and the others may be those that download.
+    /// One process removes files, and others may have downloaded them.
     @Test func removesFilesThatOtherProcessesStored() async throws {
         let files = Files(isShared: true)
         try await run(files) { quota, clock in

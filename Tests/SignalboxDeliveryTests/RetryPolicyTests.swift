@@ -25,7 +25,7 @@ import Testing
         #expect(outcome(status) == .dead(status: status, reason: "answered \(status)"))
     }
 
-    @Test(arguments: [301, 302, 307, 308]) func takesRedirectsForFailures(status: Int) {
+    @Test(arguments: [301, 302, 307, 308]) func givesUpOnRedirects(status: Int) {
         #expect(outcome(status) == .dead(status: status, reason: "answered \(status): redirects are not followed"))
     }
 
@@ -48,7 +48,7 @@ import Testing
         #expect(policy.outcome(of: .failed(.stopped), number: 4, now: now, random: 0) == .returned)
     }
 
-    @Test func diesWithTheLastAttempt() {
+    @Test func isDeadAfterTheLastAttempt() {
         let dead = Outcome.dead(status: 503, reason: "answered 503; attempt 4 of 4 (retry.attempts)")
         #expect(outcome(503, number: 4) == dead)
         #expect(outcome(503, after: .seconds(9), number: 4) == dead)
@@ -106,7 +106,7 @@ import Testing
         for (answer, quiet) in cases { #expect(RetryPolicy.quiet(after: answer, now: now) == quiet, "\(answer)") }
     }
 
-    @Test func healthIsIllFor5xxOnly() {
+    @Test func healthIsIllAfter5xxAndNetworkFailures() {
         let cases: [(RetryPolicy.Health, [Int])] = [
             (.well, [200, 204, 301, 400, 401, 404, 408, 410, 425, 429]), (.ill, [500, 502, 503, 504, 599]),
         ]
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func only410TakesADestinationAway() {
+    @Test func only410DisablesADestination() {
         for status in 100..<600 {
             let reason = RetryPolicy.disabling(.replied(status: status, retryAfter: nil))
             #expect((reason != nil) == (status == 410), "\(status)")
