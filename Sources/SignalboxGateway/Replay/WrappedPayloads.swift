@@ -108,6 +108,7 @@ final class WrappedPayloads: Sendable {
             if chain.matches(for: payload).winner != nil { return .claimed }
             switch payload.envelope {
             case .other: return nil
+            case .fcmExtras where object["notification"]?.isObject == true: return .blocks
             case .fcmData, .fcmExtras: return .texts
             case .fcmWrapper: return .blocks
             case .fcmV1: return object["message"]?.isObject == true ? .whole : .blocks

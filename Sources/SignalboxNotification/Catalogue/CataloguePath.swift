@@ -19,10 +19,10 @@ final class CataloguePath: @unchecked Sendable, Equatable {
         /// contain any platform's keys, and so may web pushes.
         func admits(_ layer: VendorFields.Reserved) -> Bool {
             switch (self, layer) {
-            case (.anywhere, _), (.apns, .apns), (.fcm, .fcm), (.apns, .none), (.fcm, .none), (.apns, .webPush),
-                (.fcm, .webPush):
+            case (.anywhere, _), (.apns, .apns), (.fcm, .fcm), (.fcm, .fcmBundle), (.apns, .none), (.fcm, .none),
+                (.apns, .webPush), (.fcm, .webPush):
                 true
-            case (.apns, .fcm), (.fcm, .apns), (.payload, _): false
+            case (.apns, .fcm), (.apns, .fcmBundle), (.fcm, .apns), (.payload, _): false
             }
         }
     }

@@ -123,8 +123,8 @@ extension JSONValue {
 struct VendorFields {
     /// The platform whose own keys are mixed with the vendor's keys in one object.
     enum Reserved: Sendable {
-        /// `none`: every key is a vendor's or the app's.
-        case none, apns, fcm, webPush
+        /// `none`: every key is a vendor's or the app's. `fcmBundle`: FCM's, and its display block `notification`.
+        case none, apns, fcm, fcmBundle, webPush
     }
 
     /// One object, and the platform that owns some of its keys.
@@ -215,6 +215,7 @@ extension VendorFields.Reserved {
         case .apns: key.equals("aps") || key.equals("fcm_options") || Self.isFirebase(key)
         case .fcm:
             Self.isFirebase(key) || key.equals("from") || key.equals("collapse_key") || key.equals("message_type")
+        case .fcmBundle: key.equals("notification") || Self.fcm.contains(key)
         case .webPush:
             key.equals("web_push") || key.equals("notification") || key.equals("app_badge") || key.equals("mutable")
         }

@@ -223,6 +223,31 @@ extension Arrival {
         return isReserved && isFlat
     }
 
+    /// Extras in which a library gathered the display block in an object `notification`, flat as the keys
+    /// `gcm.notification.…` are (com.google.android.gms.gcm, GcmListenerService). No other form has keys of the
+    /// service next to the block.
+    var isFCMBundle: Bool {
+        hasBundledBlock && root.value.members.contains { key, _ in key.hasPrefix("google.") || key.hasPrefix("gcm.") }
+    }
+
+    /// The same without the service's identifiers, as the channel of Firebase's older SDKs to iOS apps had it
+    /// (firebase-ios-sdk 6, `FIRMessagingRemoteMessage`, `appData`): `from`, and a key of the app. The body of a web
+    /// push has `fcmMessageId`.
+    var isFCMDirectMessage: Bool {
+        guard hasBundledBlock, root["from"]?.isString == true else { return false }
+        guard root["messageId"] == nil, root["sentTime"] == nil, root["fcmMessageId"] == nil else { return false }
+        return root.value.members.contains { key, value in
+            !value.isNull && !key.equals("notification") && !VendorFields.Reserved.fcm.contains(key)
+                && !Self.isFieldOfAMessage(key)
+        }
+    }
+
+    /// True with a flat display block and without `data`: the app's keys can only be next to the block.
+    private var hasBundledBlock: Bool {
+        guard root.block("data") == nil, let block = root.block("notification") else { return false }
+        return block.members.allSatisfy { _, value in !value.isObject && !value.isArray }
+    }
+
     /// The data map as `RemoteMessage.getData()` returns it: flat, every value a string.
     var isFCMData: Bool {
         !root.value.isEmptyContainer && root["aps"] == nil
@@ -235,6 +260,15 @@ extension Arrival {
         var checks = WellFormedness(of: self)
         checks.checkSizeForFCM(self, parts: [root.value])
         return payload(.fcm, envelope, layers: layer(.fcm), target: expoRecipients, warnings: checks.warnings)
+    }
+
+    /// Opens extras with the display block in an object.
+    func fcmBundle() -> PlatformPayload {
+        var checks = WellFormedness(of: self)
+        checks.checkSizeForFCM(self, parts: [root.value])
+        return payload(
+            .fcm, .fcmExtras, layers: layer(.fcmBundle), notifications: notification, target: expoRecipients,
+            warnings: checks.warnings)
     }
 }
 

@@ -32,9 +32,11 @@ package enum Platforms {
         if arrival.isAPNs { return arrival.apns(.apns) }
         if arrival.isDeclarativePush { return arrival.declarativePush() }
         if arrival.isInApp { return arrival.inApp() }
+        if arrival.isFCMBundle { return arrival.fcmBundle() }
         if arrival.fcmMessage != nil { return arrival.fcmV1() }
         if arrival.isADM { return arrival.adm() }
         if arrival.isFCMLegacy { return arrival.fcmLegacy() }
+        if arrival.isFCMDirectMessage { return arrival.fcmBundle() }
         if arrival.isFCMWrapper { return arrival.fcmWrapper() }
         if arrival.isFCMExtras { return arrival.flatFCM(.fcmExtras) }
         if arrival.isFCMData { return arrival.flatFCM(.fcmData) }

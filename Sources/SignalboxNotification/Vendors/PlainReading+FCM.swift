@@ -32,6 +32,8 @@ extension PlainReading {
 
     /// ``DeviceBlock`` determines the consumed keys of the display block.
     static let extras = KeySchema([:], others: .any, reserved: .fcm)
+    /// The same with the display block in an object.
+    static let bundle = KeySchema(["notification": .object(block)], others: .any, reserved: .fcm)
 
     /// A device shows one of several display blocks; the event keeps the others unchanged.
     static func message(_ payload: borrowing PlatformPayload, isLive: Bool) -> KeySchema {

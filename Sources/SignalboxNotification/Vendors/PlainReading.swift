@@ -135,7 +135,7 @@ extension PlainReading {
         case .apnsThroughFCM: (payload.root, isLive ? userInfoLive : userInfo)
         case .fcmV1: (payload.message, message(payload, isLive: isLive))
         case .fcmLegacy, .fcmWrapper: (payload.root, legacy)
-        case .fcmExtras: (payload.root, extras)
+        case .fcmExtras: (payload.root, payload.notifications.isEmpty ? extras : bundle)
         case .adm: (payload.root, adm)
         case .webPush: (payload.root, webPush)
         case .fcmData, .inApp, .other: nil
