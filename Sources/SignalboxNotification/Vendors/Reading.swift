@@ -6,9 +6,11 @@ import SignalboxJSON
 let longestList = 1000
 
 extension PushNotification {
-    /// Records a mistake of a value; see ``warn(_:at:_:)``.
+    /// Records a mistake of a value, once even if several fields read it; see ``warn(_:at:_:)``.
     mutating func warn(_ code: String, _ message: String, at value: JSONValue, in parser: JSONParser) {
-        warn(code, at: parser.pointer(to: value), message)
+        guard warnings.count < Self.mostWarnings else { return }
+        let warning = Warning(code, at: parser.pointer(to: value), message)
+        if !warnings.contains(warning) { warnings.append(warning) }
     }
 
     /// Records a mistake of a key that an object lacks, or must not have.
