@@ -77,6 +77,19 @@ import Testing
         #expect(text.contains(#""google.c.fid":"\#(name)""#) && text.contains(#""copy":"\#(name)""#), "\(text)")
     }
 
+    /// Other values can equal a short token by chance. Only its own key names it.
+    @Test(arguments: [
+        #"{"message":{"token":"first","to":"abc","data":{"k":"abc"}}}"#,
+        #"{"message":{"token":"abc","to":"abc","data":{"k":"abc"}}}"#,
+        #"{"aps":{"alert":"x"},"gcm.message_id":"1","google.c.fid":"abc","k":"abc"}"#,
+    ])
+    func hashesAShortTokenUnderItsOwnKey(_ payload: String) throws {
+        let text = try body(payload)
+        let name = Self.hash.name(of: Array("abc".utf8))
+        #expect(text.contains(#""to":"\#(name)""#) || text.contains(#""google.c.fid":"\#(name)""#), "\(text)")
+        #expect(text.contains(#""k":"abc""#), "\(text)")
+    }
+
     // MARK: Search
 
     @Test(arguments: ["APA91b", "APA91b-short", "xAPA91", "", "A", "see APA91b, APA91b and APA91b"])

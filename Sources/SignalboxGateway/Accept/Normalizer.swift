@@ -197,9 +197,10 @@ package struct Normalizer: Sendable {
                 payload.push?.platform == .apns || recognised.platform == .apns && token.allSatisfy(\.isHexDigit)
             notification.deviceTokens.append(.init(key: Self.targetKey, text: token, ignoresCase: isHexadecimal))
         }
-        recognised.target.forEachToken { text in
-            if let token, token.elementsEqual(text) { return }
-            notification.deviceTokens.append(.init(key: Self.targetKey, text: Array(text)))
+        recognised.target.forEachToken { key, text in
+            let key = key.withUTF8Buffer { Array($0) }
+            if key == Self.targetKey, let token, token.elementsEqual(text) { return }
+            notification.deviceTokens.append(.init(key: key, text: Array(text)))
         }
         RegistrationTokens.append(from: payload.text, to: &notification.deviceTokens)
         // Before the payload's own tokens, which may be a part of a longer one of the request.

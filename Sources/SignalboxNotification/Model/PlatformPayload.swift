@@ -78,10 +78,14 @@ package struct PlatformPayload: ~Copyable {
 
     /// Device tokens, topic and condition of an FCM request, in clear text.
     package struct Addressing {
+        /// The key of most tokens.
+        package static let key: StaticString = "token"
+
         /// The device token of a request to one device; secret.
         package var token: JSONValue?
-        /// Further device tokens, and lists of them, which may contain ``token``; secret. Empty for most requests.
-        var otherTokens: [JSONValue] = []
+        /// Further device tokens, and lists of them, which may contain ``token``; secret. Each has the key under which
+        /// the event may contain it. Empty for most requests.
+        var otherTokens: [(key: StaticString, value: JSONValue)] = []
         /// The topic of a request, with the prefix `/topics/` in the legacy API.
         var topic: JSONValue?
         /// The condition over topics, as the request spells it.
@@ -89,21 +93,22 @@ package struct PlatformPayload: ~Copyable {
         /// The parsed condition; nil if there is none or if Google would reject it.
         var topics: TopicCondition?
 
-        /// Adds a device token or a list of them; a null counts as absent.
-        mutating func add(_ tokens: JSONValue?) {
-            if let tokens, !tokens.isNull { otherTokens.append(tokens) }
+        /// Adds a device token or a list of them; a null counts as absent. `key`: needed only for a value that readers
+        /// do not consume.
+        mutating func add(_ tokens: JSONValue?, under key: StaticString = Self.key) {
+            if let tokens, !tokens.isNull { otherTokens.append((key, tokens)) }
         }
 
         /// The same for a receiver of the legacy API, which may be a topic.
         mutating func addReceiver(_ receiver: JSONValue?) {
-            if receiver?.utf8?.hasPrefix("/topics/") != true { add(receiver) }
+            if receiver?.utf8?.hasPrefix("/topics/") != true { add(receiver, under: "to") }
         }
 
-        /// Calls `body` with every device token of the request, as UTF-8. Of each list, the first ``longestList``: no
-        /// push service accepts more.
-        package func forEachToken(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
-            token?.forEachText(body)
-            for tokens in otherTokens { tokens.forEachText(body) }
+        /// Calls `body` with every device token of the request, as UTF-8, and the key of its value. Of each list, the
+        /// first ``longestList``: no push service accepts more.
+        package func forEachToken(_ body: (_ key: StaticString, _ text: UnsafeBufferPointer<UInt8>) -> Void) {
+            token?.forEachText { body(Self.key, $0) }
+            for (key, tokens) in otherTokens { tokens.forEachText { body(key, $0) } }
         }
     }
 }

@@ -24,7 +24,7 @@ extension Arrival {
         let aps = root.block("aps")
         if let aps { checks.checkAPS(aps) } else { checks.warnOfWrongAPS(in: self) }
         var target = PlatformPayload.Addressing()
-        if envelope == .apnsThroughFCM { target.add(root["google.c.fid"]) }
+        if envelope == .apnsThroughFCM { target.add(root["google.c.fid"], under: "google.c.fid") }
         return payload(.apns, envelope, aps: aps, layers: layer(.apns), target: target, warnings: checks.warnings)
     }
 }
