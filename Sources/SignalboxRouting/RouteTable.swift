@@ -77,15 +77,16 @@ package struct RouteTable: Sendable, Equatable {
     ///
     /// `extra`: destinations that receive the event in addition to those of the routes, and instead of the fallback.
     /// `hasPayload`: false for an event whose payload is not stored; destinations that need it then do not receive
-    /// it. The cost grows with the event and with the rules found, hardly with the number of routes. Routes after the
-    /// first one to a destination do not change its options.
+    /// it. `isOperational`: decides as ``decideOperational(_:with:)``, within the limit of work. The cost grows with
+    /// the event and with the rules found, hardly with the number of routes. Routes after the first one to a
+    /// destination do not change its options.
     package func decide(
-        _ event: JSONValue, adding extra: [DestinationName] = [], hasPayload: Bool = true
+        _ event: JSONValue, adding extra: [DestinationName] = [], hasPayload: Bool = true, isOperational: Bool = false
     ) throws(RoutingTooCostly) -> Decision {
         var work = MatchWork(limit: workLimit)
-        let matching = try patterns.matcher.matches(of: event, work: &work)
+        let matching = try patterns.matcher.matches(of: event, namingType: isOperational, work: &work)
         return decision(
-            on: event, matching: matching, adding: extra, fallback: extra.isEmpty ? fallback : [],
+            on: event, matching: matching, adding: extra, fallback: extra.isEmpty && !isOperational ? fallback : [],
             hasPayload: hasPayload)
     }
 

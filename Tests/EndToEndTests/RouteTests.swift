@@ -243,6 +243,12 @@ import Testing
             #expect(entries?[1]["pointer"] as? String == "/data/vendor" && entries?[1]["found"] as? String == "braze")
             #expect(entries?[3]["by"] as? String == "braze")
             #expect(test.json["destinations"] as? [String] == ["inbox"])
+            let dead = try await gateway.post(
+                Data(#"{"specversion":"1.0","id":"1","source":"/x","type":"io.signalbox.delivery.dead"}"#.utf8),
+                to: "/v1/routes/test")
+            let reasons = (dead.json["routes"] as? [[String: Any]])?.map { $0["pointer"] as? String }
+            #expect(reasons == [nil, "/data/vendor", "/data/vendor", "/type"])
+            #expect(dead.json["destinations"] as? [String] == [])
             let refused = try await gateway.post(Data("nonsense".utf8), to: "/v1/routes/test")
             #expect(refused.status == 400 && refused.json["code"] as? String == "payload-not-json")
             let list = try await gateway.get("/v1/routes", keeping: 64 * 1024).text

@@ -206,6 +206,28 @@ import Testing
         #expect(try targets(dead, table).map(\.destination.name) == ["subject", "type"])
     }
 
+    @Test func verdictsOnOperationalEventsNameTheirType() throws {
+        let dead = #"{"type":"io.signalbox.delivery.dead","subject":"s"}"#
+        let table = RouteTable(
+            routes: [
+                try route("everything", "{}"), try route("other", #"{"subject":["t"]}"#),
+                try route("subject", #"{"$or":[{"type":["other"]},{"subject":["s"]}]}"#),
+                try route("type", #"{"type":["io.signalbox.delivery.dead"]}"#),
+            ], fallback: [crm])
+        let parser = JSONParser()
+        let event = try parser.parse(Array(dead.utf8))
+        let (verdicts, decision, unmatched) = try withExtendedLifetime(parser) {
+            (
+                try table.verdicts(on: event, isOperational: true), try table.decide(event, isOperational: true),
+                try RouteTable(fallback: [crm]).decide(event, isOperational: true)
+            )
+        }
+        let unnamed = #"no; /type is "io.signalbox.delivery.dead""#
+        #expect(verdicts.map { $0.verdict.words } == [unnamed, #"no; /subject is "s""#, unnamed, "yes"])
+        #expect(decision.destinations.map(\.name) == ["type"])
+        #expect(unmatched.destinations.isEmpty)
+    }
+
     @Test func routesThatAreSetLaterMatch() throws {
         var table = RouteTable()
         table.routes = [try route("a", #"{"v":["mce"]}"#)]

@@ -16,6 +16,11 @@ package struct OperationalEvent: Sendable {
         case deliveryDead = "io.signalbox.delivery.dead"
     }
 
+    /// Whether an event is about the gateway itself. Only routes whose pattern names its `type` receive it.
+    static func isOperational(_ event: JSONValue) -> Bool {
+        event["type"]?.string.flatMap { EventType(rawValue: $0) } != nil
+    }
+
     /// Writes one event with a new id; `data` writes the members of its data. `subject` has the form
     /// `destination/<name>`. The event has no platform payload. It is not stored or routed here.
     package func event(_ type: EventType, subject: String, at now: Date, data: (inout JSONWriter) -> Void) -> Event {

@@ -65,7 +65,9 @@ package struct RouteTrials: Sendable {
         guard let document = EventDocument(event) else { return nil }
         return document.withRoot { root, _ in
             // Routes are an addition to a list, which must not fail for one costly event.
-            do throws(RoutingTooCostly) { return try routes.decide(root).routes } catch { return nil }
+            do throws(RoutingTooCostly) {
+                return try routes.decide(root, isOperational: OperationalEvent.isOperational(root)).routes
+            } catch { return nil }
         }
     }
 
@@ -74,13 +76,14 @@ package struct RouteTrials: Sendable {
     private func trial(of event: EventDocument) throws(Rejection) -> RouteTrial {
         try event.withRoot { (root, _) throws(Rejection) in
             do throws(RoutingTooCostly) {
-                let decision = try routes.decide(root)
-                let entries = try routes.verdicts(on: root).map {
+                let isOperational = OperationalEvent.isOperational(root)
+                let decision = try routes.decide(root, isOperational: isOperational)
+                let entries = try routes.verdicts(on: root, isOperational: isOperational).map {
                     RouteTrial.Entry(name: $0.route.name, destinations: $0.route.destinations, verdict: $0.verdict)
                 }
                 return RouteTrial(
                     subject: event.text("subject"), routes: entries, destinations: decision.destinations,
-                    usesFallback: decision.routes.isEmpty && !routes.fallback.isEmpty)
+                    usesFallback: decision.routes.isEmpty && !isOperational && !routes.fallback.isEmpty)
             } catch { throw .tooCostly(at: PayloadPosition()) }
         }
     }

@@ -75,6 +75,13 @@ extension Pattern {
         return matches
     }
 
+    /// Whether an alternative that matches the event has a condition on its `type`. `work`: as of ``matches(_:work:)``.
+    func namesType(of event: JSONValue, work: inout MatchWork) throws(RoutingTooCostly) -> Bool {
+        let names = alternatives.contains { $0.namesType && $0.matches(event, &work) }
+        try work.check()
+        return names
+    }
+
     /// The first field that keeps an event from matching, as a JSON Pointer, with the value found there; nil if the
     /// event matches. Explains the alternative with the most matching fields. Takes more work than
     /// ``matches(_:work:)``, so only commands and the console call it. The value is nil if the event has none there.

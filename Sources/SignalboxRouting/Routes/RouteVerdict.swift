@@ -69,9 +69,12 @@ extension RouteVerdict {
 
 extension RouteTable {
     /// The verdict of every route on an event, in order, disabled routes included. Evaluates every pattern by itself,
-    /// for explanations and tests; the intake uses the index. Throws if that takes more than 16 times the work limit
-    /// of a decision.
-    package func verdicts(on event: JSONValue) throws(RoutingTooCostly) -> [(route: Route, verdict: RouteVerdict)] {
+    /// for explanations and tests; the intake uses the index. `isOperational`: for an event about the gateway itself,
+    /// a pattern that does not name the `type` is a mismatch. Throws if that takes more than 16 times the work limit of
+    /// a decision.
+    package func verdicts(
+        on event: JSONValue, isOperational: Bool = false
+    ) throws(RoutingTooCostly) -> [(route: Route, verdict: RouteVerdict)] {
         // Explaining each route by itself takes more work than deciding by the index.
         var work = MatchWork(limit: 16 * workLimit)
         var stopper: String?
@@ -82,7 +85,7 @@ extension RouteTable {
                 if let stopper {
                     verdict = .stopped(by: stopper)
                 } else {
-                    verdict = try route.verdict(on: event, &work)
+                    verdict = try route.verdict(on: event, isOperational: isOperational, &work)
                 }
             }
             if verdict == .taken, route.stop { stopper = route.name }
@@ -106,10 +109,15 @@ extension RouteTable {
 /// Checks that follow the pattern.
 extension Route {
     /// Why the route takes an event or not, regardless of other routes.
-    fileprivate func verdict(on event: JSONValue, _ work: inout MatchWork) throws(RoutingTooCostly) -> RouteVerdict {
+    fileprivate func verdict(
+        on event: JSONValue, isOperational: Bool, _ work: inout MatchWork
+    ) throws(RoutingTooCostly) -> RouteVerdict {
         if let mismatch = try match.mismatch(in: event, work: &work) {
             return .mismatch(
                 pointer: mismatch.pointer, found: mismatch.found.map { RouteVerdict.found($0, work: &work) })
+        }
+        if isOperational, try !match.namesType(of: event, work: &work) {
+            return .mismatch(pointer: "/type", found: event["type"].map { RouteVerdict.found($0, work: &work) })
         }
         guard isOpen(for: event) else { return .outsideWindow }
         return samples(event) ? .taken : .notInSample
