@@ -153,9 +153,9 @@ struct GatewayOpening: Sendable {
         return gateway(store, tokenKey: randomBytes(32))
     }
 
-    /// Of the data directory, or shared with other gateways.
+    /// Of the data directory, or configured. Only gateways on one database share a directory.
     private var media: MediaStore {
-        resolved.config.media.directory.map { MediaStore(directory: $0, isShared: true) }
+        resolved.config.media.directory.map { MediaStore(directory: $0, isShared: database != nil, isRemote: true) }
             ?? MediaStore(directory: directory.path + "/media")
     }
 

@@ -204,6 +204,19 @@ import Testing
         }
     }
 
+    /// Only gateways that share a database share a directory.
+    @Test func aConfiguredDirectoryLosesTheUnfinishedFilesOfACrash() async throws {
+        try await withTemporaryDirectory { directory in
+            let unfinished = directory + "/files/unfinished"
+            try FileManager.default.createDirectory(atPath: unfinished, withIntermediateDirectories: true)
+            try Data("hal".utf8).write(to: URL(fileURLWithPath: unfinished + "/left"))
+            let config = #"{ "media": { "directory": "files" } }"#
+            let gateway = try await Gateway.start(in: directory, config: config)
+            while FileManager.default.fileExists(atPath: unfinished + "/left") { await Task.yield() }
+            #expect(await gateway.stop() == 0)
+        }
+    }
+
     @Test func filesAreListedCheckedAndForgotten() async throws {
         try await run(["/a.png": [PictureServer.reply(1)]]) { gateway, receiver, pictures in
             func signalbox(_ arguments: String...) async throws -> (status: Int32, output: String) {

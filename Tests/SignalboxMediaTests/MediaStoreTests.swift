@@ -178,6 +178,20 @@ import Testing
         }
     }
 
+    @Test func removesUnfinishedFilesOfACrashInTheBackground() async throws {
+        try await withTemporaryDirectory { directory in
+            let unfinished = directory + "/unfinished"
+            try FileManager.default.createDirectory(atPath: unfinished, withIntermediateDirectories: true)
+            try Data("hal".utf8).write(to: URL(fileURLWithPath: unfinished + "/" + Self.name))
+            let store = MediaStore(directory: directory, isRemote: true)
+            let own = try store.begin()
+            while FileManager.default.fileExists(atPath: unfinished + "/" + Self.name) { await Task.yield() }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: unfinished).count == 1)
+            own.discard()
+            #expect(try FileManager.default.contentsOfDirectory(atPath: unfinished).isEmpty)
+        }
+    }
+
     @Test func keepsRecentUnfinishedFilesOfOtherProcesses() async throws {
         try await withTemporaryDirectory { directory in
             let unfinished = directory + "/unfinished"

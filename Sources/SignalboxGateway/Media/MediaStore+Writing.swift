@@ -12,7 +12,7 @@ extension MediaStore {
     /// Begins a file. Any number may be written at once. Creates the directory when it is missing. Throws if the disk
     /// is full or not writable.
     package func begin() throws(MediaError) -> MediaWriter {
-        let path = unfinished + "/" + hexadecimal(randomBytes(16))
+        let path = unfinished + "/" + shared.prefix + hexadecimal(randomBytes(16))
         do throws(MediaError) {
             return try create(path)
         } catch {

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import SignalboxEgress
 package import SignalboxNotification
 import SignalboxStore
 import Synchronization
@@ -45,6 +46,8 @@ package struct MediaStore: Sendable {
 
     /// A class because all copies of the store share it.
     final class Shared: Sendable {
+        /// Begins the names of this process's unfinished files.
+        let prefix = hexadecimal(randomBytes(8))
         /// Folders that this process knows to be synced.
         let folders = Mutex<Set<String>>([])
         /// Serialises removing an old file and renewing its modification time, in this process.
@@ -52,23 +55,24 @@ package struct MediaStore: Sendable {
     }
 
     /// Opens the store and removes files that an earlier process left unfinished. Only one process may write to the
-    /// directory, which the first file creates. `isShared`: several may, and unfinished files stay for a day. `sync`:
-    /// syncs the entries of a folder. `create`: creates an unfinished file. Never throws: problems of the directory
-    /// appear with the first file.
+    /// directory, which the first file creates. `isShared`: several may, and unfinished files stay for a day.
+    /// `isRemote`: the directory may be on a network that does not answer. `sync`: syncs the entries of a folder.
+    /// `create`: creates an unfinished file. Never throws: problems of the directory appear with the first file.
     package init(
-        directory: String, isShared: Bool = false,
+        directory: String, isShared: Bool = false, isRemote: Bool = false,
         sync: @escaping @Sendable (_ folder: String) throws(MediaError) -> Void = MediaStore.sync,
         create: @escaping @Sendable (_ path: String) throws(MediaError) -> MediaWriter = MediaWriter.init(path:)
     ) {
         (self.directory, self.isShared) = (directory, isShared)
         (self.sync, self.create) = (sync, create)
-        // A directory on a network that does not answer must not stop the start.
-        if isShared { Self.queues[0].async { [self] in removeUnfinished() } } else { removeUnfinished() }
+        // A directory that does not answer must not stop the start.
+        if isShared || isRemote { Self.queues[0].async { [self] in removeUnfinished() } } else { removeUnfinished() }
     }
 
-    /// In a shared directory, younger files may be those of other processes. Blocks.
+    /// Spares this process's files. In a shared directory, younger files may be those of other processes. Blocks.
     func removeUnfinished() {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: unfinished)) ?? [] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: unfinished)) ?? []
+        for name in names where !name.hasPrefix(shared.prefix) {
             let path = unfinished + "/" + name
             if !isShared || Self.isOld(path, olderThan: Date(timeIntervalSinceNow: -86_400)) { unlink(path) }
         }
