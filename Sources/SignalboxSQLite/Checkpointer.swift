@@ -96,6 +96,15 @@ final class Checkpointer: Sendable {
         end(try? db.checkpoint(.passive))
     }
 
+    /// Makes a checkpoint next to the writer, after one in progress, and returns once it has ended. SQLite shortens the
+    /// database file only when a checkpoint has copied the whole log. Ignores failures; see ``committed(by:)``.
+    func copyLog() async {
+        await queue.run { [self] in
+            state.withLock { $0.begin() }
+            run()
+        }
+    }
+
     /// Returns once no checkpoint is in progress or scheduled. Blocks the calling thread. For tests, and for the
     /// writer when the log grows too long.
     func waitUntilIdle() { queue.sync {} }

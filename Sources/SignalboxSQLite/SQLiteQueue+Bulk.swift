@@ -115,6 +115,7 @@ extension SQLiteQueue {
             file.lanes.wakeLanes(at: now)
         }
         try await shrink()
+        if purged > 0 { await file.checkpointer.copyLog() }
         return purged
     }
 

@@ -31,6 +31,7 @@ extension SQLiteQueue {
         try await forgetCategories(beyond: retention.categories, at: now, pause: pause)
         try await forgetActions()
         try await shrink()
+        if removed > 0 { await file.checkpointer.copyLog() }
         return removed
     }
 
@@ -119,8 +120,9 @@ extension SQLiteQueue {
         }
     }
 
-    /// Returns free pages to the file system, some at a time. A file that an earlier version made keeps them for later
-    /// use. Ends when no further page can be returned. Throws when a write fails.
+    /// Removes free pages from the file, some at a time. A file that an earlier version made keeps them for later use.
+    /// Ends when no further page can be removed. The next whole checkpoint shortens the file. Throws when a write
+    /// fails.
     func shrink() async throws(StoreError) {
         var before = Int64.max
         while true {

@@ -60,6 +60,19 @@ import Testing
         }
     }
 
+    /// Otherwise the file keeps its size until a thousand further pages are written.
+    @Test func aRemovalShortensTheFile() async throws {
+        try await withTemporaryDirectory { directory in
+            // The events are an hour old.
+            let queue = try SQLiteQueue(in: directory, now: { Date(timeIntervalSinceNow: 3600) })
+            try await append(pages: 1500, to: queue)
+            queue.file.checkpointer.waitUntilIdle()
+            let retention = Retention(ended: .seconds(60), dead: .seconds(60), bytes: .max)
+            #expect(try await queue.remove(beyond: retention) > 0)
+            #expect(try size(directory + "/queue.db") < 300 * Self.page)
+        }
+    }
+
     @Test func theLogStaysShortDuringLongWrites() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
