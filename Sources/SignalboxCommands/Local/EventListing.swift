@@ -34,8 +34,7 @@ package struct EventListing: Sendable {
         print: (String) -> Void
     ) async throws {
         guard let detail = try await EventDetail(id, in: queue, routes: { trials.trial(of: $0) }) else {
-            throw CommandFailure.incomplete(
-                "There is no event \(id). List the stored ones with: signalbox events list.")
+            throw CommandFailure.incomplete(KnownNames.unknownEvent(id))
         }
         try await KnownNames.check(destination: destination, config, queue)
         let waits = DeliveryWaits(isComplete ? config : nil, try await queue.statuses())

@@ -48,6 +48,17 @@ package enum KnownNames {
                 else: known.isEmpty ? "The config has none." : "Known: \(known.prefix(20).joined(separator: ", "))."))
     }
 
+    /// Refuses an event that the queue does not have. Nil is accepted.
+    package static func check(event id: String?, _ queue: any IntakeStore) async throws {
+        guard let id, try await queue.event(id) == nil else { return }
+        throw CommandFailure.refused(unknownEvent(id))
+    }
+
+    /// The sentence for an event that the queue does not have.
+    static func unknownEvent(_ id: String) -> String {
+        "There is no event \(id). List the stored ones with: signalbox events list."
+    }
+
     /// Suggests a command for an argument that is not one. `arguments`: without the name of the program. `commands`:
     /// names and their subcommands; a command without subcommands has none. `help` goes
     /// before a command. Nil if the arguments name a command.

@@ -38,10 +38,11 @@ struct Deliveries: AsyncParsableCommand {
 
         func validate() throws { try checkUsage { _ = try conditions.filter(now: Date()) } }
 
-        /// Throws for an unknown vendor or destination, which would select nothing.
+        /// Throws for an unknown vendor, destination or event, which would select nothing.
         func check(_ config: GatewayConfig, _ queue: any Store) async throws {
             try KnownNames.check(vendor: vendor, config)
             try await KnownNames.check(destination: destination, config, queue)
+            try await KnownNames.check(event: event, queue)
         }
     }
 
