@@ -277,7 +277,7 @@ import Testing
                 Issue.record("The outcome is \(outcome).")
                 return
             }
-            #expect(failure.words == "The file cannot be kept or read: no space left.")
+            #expect(failure.words == "The media file cannot be stored, read or removed: no space left.")
             #expect(server.leftovers.isEmpty)
         }
         try await MediaServer.run(["/": [.file(Sample.png)]]) { server in

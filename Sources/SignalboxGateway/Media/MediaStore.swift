@@ -28,7 +28,7 @@ package struct MediaError: Error, CustomStringConvertible {
     /// Read it right after the failed call.
     static var lastError: MediaError { MediaError(code: errno) }
 
-    package var description: String { "The file cannot be kept or read: \(reason)." }
+    package var description: String { "The media file cannot be stored, read or removed: \(reason)." }
 }
 
 /// Stores files that events link to under their digest: `media/ab/cd/<64 hexadecimal digits of SHA-256>`.
