@@ -178,18 +178,21 @@ struct Section<Root: Sendable>: Sendable {
     @discardableResult
     func read(_ value: JSONValue, into root: inout Root, _ reader: inout ConfigReader) -> Bool {
         guard reader.isObject(value, keys: keys, isOfSecret: hasSecret) else { return false }
-        let misspelled = reader.misspelled
+        var mistaken = reader.mistaken
         var missing: [String] = []
         for option in options {
             if let member = value.member(option.info.key) {
+                let errors = reader.diagnostics.errorCount
                 option.read(member, &root, &reader)
-            } else if let problem = option.missing, !misspelled.contains(option.info.key), !missing.contains(problem) {
+                // The root has the default instead.
+                if reader.diagnostics.errorCount > errors { mistaken.insert(option.info.key) }
+            } else if let problem = option.missing, !mistaken.contains(option.info.key), !missing.contains(problem) {
                 missing.append(problem)
                 reader.note(value, problem)
             }
         }
         // Objects within this one have set theirs.
-        reader.misspelled = misspelled
+        reader.mistaken = mistaken
         check(&root, value, &reader)
         return true
     }

@@ -65,7 +65,7 @@ extension GatewayConfig.Admin {
             "Credentials with a role, by name. The name is the actor in the action log.")
     } check: { admin, value, reader in
         guard value.member("auth") == nil, admin.tokens.isEmpty else { return }
-        if reader.misspelled.isDisjoint(with: ["auth", "tokens"]) { reader.note(value, missing) }
+        if reader.mistaken.isDisjoint(with: ["auth", "tokens"]) { reader.note(value, missing) }
     }
 
     /// The same as the check.

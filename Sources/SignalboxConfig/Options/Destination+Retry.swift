@@ -49,7 +49,7 @@ extension Destination.Retry {
                 "max", \.max, .duration(from: "1ms", to: "7d", example: "6h"),
                 "Longest wait before any retry, not shorter than `base`.")
         } check: { retry, value, reader in
-            guard retry.max < retry.base, reader.misspelled.isDisjoint(with: ["base", "max"]) else { return }
+            guard retry.max < retry.base, reader.mistaken.isDisjoint(with: ["base", "max"]) else { return }
             reader.note(
                 value, "\"max\", \(retry.max.text), is shorter than \"base\", \(retry.base.text); make it longer")
         }

@@ -245,8 +245,8 @@ extension Destination {
 
         /// Checks options together. Errors name the option to remove or to add.
         private func check(_ value: JSONValue, _ reader: inout ConfigReader) {
-            // The format decides which of the other options are allowed.
-            if !reader.misspelled.contains("format") { checkFormat(value, &reader) }
+            // A format with a mistake may be any of them.
+            if !reader.mistaken.contains("format") { checkFormat(value, &reader) }
             if let tls = value["tls"], case .text(let text) = url, text.lowercased().hasPrefix("http:") {
                 reader.note(tls, "the \"url\" is http; \"tls\" needs https")
             }

@@ -195,7 +195,7 @@ extension FailureRule.Answer {
     } check: { answer, value, reader in
         if reader.lacks("reason", in: value) == reader.lacks("status", in: value) { reader.note(value, either) }
         if let member = value["timestamp"],
-            answer.reason.map({ $0.status != 410 }) ?? !reader.misspelled.contains("reason")
+            answer.reason.map({ $0.status != 410 }) ?? !reader.mistaken.contains("reason")
         {
             reader.note(member, "APNs sends a timestamp with \"Unregistered\" and \"ExpiredToken\" only; remove it")
         }

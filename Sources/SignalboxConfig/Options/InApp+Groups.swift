@@ -95,7 +95,7 @@ enum InAppVendor {
         if word == "vendor", reader.lacks("vendor", in: value) {
             reader.note(value.member(key) ?? value, "this needs a \"vendor\" next to it, such as \"braze\"")
         }
-        if word != "vendor", !reader.misspelled.contains(key), let member = value["vendor"] {
+        if word != "vendor", !reader.mistaken.contains(key), let member = value["vendor"] {
             reader.note(member, "a vendor is used with \"\(key)\": \"vendor\" only; add that, or remove this")
         }
     }

@@ -62,7 +62,7 @@ extension Policy {
     /// positions would differ.
     private func checkLimits(_ value: JSONValue, _ reader: inout ConfigReader) {
         let entries = value["limits"].map { Array($0.elements.prefix(limits.count + 1)) } ?? []
-        guard entries.count == limits.count, !reader.misspelled.contains("history") else { return }
+        guard entries.count == limits.count, !reader.mistaken.contains("history") else { return }
         var policy = Policy()
         policy.history = history
         for (entry, limit) in zip(entries, limits) {

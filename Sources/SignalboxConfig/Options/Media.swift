@@ -87,7 +87,7 @@ extension GatewayConfig.Media {
         )
     } check: { media, value, reader in
         if let perHost = value["perHost"], perHost.integer != nil, media.perHost > media.concurrency,
-            !reader.misspelled.contains("concurrency")
+            !reader.mistaken.contains("concurrency")
         {
             reader.note(
                 perHost, "this is more than \"concurrency\", \(media.concurrency), which counts for all hosts together")

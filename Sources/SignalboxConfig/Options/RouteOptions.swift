@@ -187,7 +187,7 @@ extension RouteOptions {
         )
         Option("transform", \.transform, Transform.type, "Replaces the event's data.")
     } check: { route, value, reader in
-        if let wait = value["mediaWait"], route.mediaForm != .stored, !reader.misspelled.contains("media") {
+        if let wait = value["mediaWait"], route.mediaForm != .stored, !reader.mistaken.contains("media") {
             reader.note(wait, "deliveries wait for stored files only; add \"media\": \"stored\", or remove this")
         }
     }

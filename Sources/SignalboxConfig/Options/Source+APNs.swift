@@ -80,7 +80,7 @@ extension GatewayConfig.APNsSource {
     } check: { source, value, reader in
         let proofs = ["keys", "certificates", "secrets"]
         if proofs.allSatisfy({ value.member($0)?.elements.contains { _ in true } != true }),
-            reader.misspelled.isDisjoint(with: proofs)
+            reader.mistaken.isDisjoint(with: proofs)
         {
             reader.note(value, missing)
         }

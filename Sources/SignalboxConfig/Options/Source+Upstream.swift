@@ -85,7 +85,7 @@ extension GatewayConfig.Upstream {
         Option("proxy", \.transport.proxy, TransportOptions.Proxy.type, "The HTTP proxy of forwarded requests.")
     } check: { upstream, value, reader in
         if upstream.mode == .only, reader.lacks("tokens", in: value) { reader.note(value, needsTokens) }
-        if upstream.mode != .only, !reader.misspelled.contains("mode"), let tokens = value.member("tokens") {
+        if upstream.mode != .only, !reader.mistaken.contains("mode"), let tokens = value.member("tokens") {
             reader.note(tokens, "\"tokens\" applies to mode \"only\"; change the mode, or leave them out")
         }
     }

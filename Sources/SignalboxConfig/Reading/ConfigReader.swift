@@ -40,9 +40,9 @@ package struct ConfigReader {
     let destinations: KnownDestinations
     /// The files of templates, as the config names them.
     var templateFiles: [String] = []
-    /// The known keys that are misspelled in the object whose check runs. The misspelling is an error; the absence of
-    /// the key is not another one.
-    var misspelled: Set<String> = []
+    /// The known keys that are misspelled, or whose value has an error, in the object whose check runs. Such an error
+    /// explains an absence and a default, which cause no other error.
+    var mistaken: Set<String> = []
     /// The first entry of each key of objects that all files share, by the plural of their entries.
     private var shared: [String: [String: JSONValue]] = [:]
 
@@ -131,10 +131,10 @@ package struct ConfigReader {
             return false
         }
         var seen: Set<String> = []
-        misspelled = []
+        mistaken = []
         for (name, member) in value.members {
             let key = String(decoding: name, as: UTF8.self)
-            if !keys.contains(key), let near = note(unknown: key, of: member, among: keys) { misspelled.insert(near) }
+            if !keys.contains(key), let near = note(unknown: key, of: member, among: keys) { mistaken.insert(near) }
             if !seen.insert(key).inserted { note(keyOf: member, Self.repeated(key)) }
         }
         return true
@@ -153,7 +153,7 @@ package struct ConfigReader {
     }
 
     /// True if an object has neither a key nor a misspelling of it. `value`: the object of the check that runs.
-    func lacks(_ key: String, in value: JSONValue) -> Bool { value.member(key) == nil && !misspelled.contains(key) }
+    func lacks(_ key: String, in value: JSONValue) -> Bool { value.member(key) == nil && !mistaken.contains(key) }
 
     /// For a key of one object or of the same file.
     private static func repeated(_ key: String) -> String { "\"\(key)\" is listed twice; remove one" }
