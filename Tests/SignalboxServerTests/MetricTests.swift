@@ -81,6 +81,15 @@ import Testing
         #expect(others?.key.status == "other" && others.map { $0.series.values.count > 150 } == true)
     }
 
+    /// 503 tells that the queue cannot be written. Requests of operators must not hide it.
+    @Test func refusalsOfSendersKeepTheirSeriesBeyondTheLimit() {
+        let counters = ServerCounters()
+        for number in 0..<300 { counters.record("/v1/\(number)", 200, since: .now) }
+        for route in ["/v1/notifications", "apns"] { counters.record(route, 503, since: .now) }
+        let refused = counters.requests.all.filter { $0.key.status == "503" && $0.series.values.count == 1 }
+        #expect(Set(refused.map(\.key.route)) == ["/v1/notifications", "apns"])
+    }
+
     @Test func aTimerAndARecordShareASeries() {
         let counters = ServerCounters()
         let timer = counters.timer(of: "/v1/notifications", success: 202)

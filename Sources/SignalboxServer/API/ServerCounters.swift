@@ -29,13 +29,16 @@ final class ServerCounters: Sendable {
     let actions = SeriesTable<ActionKey, Counter>(
         limit: 200, other: { ActionKey(operation: GatewayCounters.other, result: $0.result) }, make: { Counter() })
 
-    /// The requests that devices and senders make are shown before they occur. So are all changes.
+    /// The requests that devices and senders make are shown before they occur, with success and with 503: a failing
+    /// queue must have a series, even if other requests have used up the limit. So are all changes.
     init() {
         for endpoint in Endpoint.all where endpoint.access.isOfSources {
             let success = endpoint.path.hasPrefix("/v1/inapp") ? "200" : "202"
-            requests.expect([RequestKey(route: endpoint.path, status: success)])
+            requests.expect([success, "503"].map { RequestKey(route: endpoint.path, status: $0) })
         }
-        requests.expect(PushService.allCases.map { RequestKey(route: $0.rawValue, status: "200") })
+        for service in PushService.allCases {
+            requests.expect(["200", "503"].map { RequestKey(route: service.rawValue, status: $0) })
+        }
         for operation in Endpoint.all.compactMap(\.operation?.name) {
             actions.expect(["done", "refused"].map { ActionKey(operation: operation, result: $0) })
         }
