@@ -79,6 +79,14 @@ import Testing
         let routes = graph.nodes.filter { $0.node.kind == .route }
         #expect(routes.count == FlowGraph.most && routes.reduce(0) { $0 + $1.count } == 61 * 3)
         #expect(routes.count { $0.node.name == FlowGraph.other } == 1)
+        #expect(graph.label(of: FlowGraph.Node(.route, FlowGraph.other)) == "other")
+        #expect(graph.label(of: FlowGraph.Node(.destination, "*")) == "*")
+    }
+
+    @Test func aRouteNamedByAStarKeepsItsNameInAWholeGraph() throws {
+        let table = try Self.table([("*", ["crm"])])
+        let graph = FlowGraph(FlowCounts().all, routes: table)
+        #expect(graph.nodes.map { graph.label(of: $0.node) } == ["*", "crm"])
     }
 
     @Test func hasAtMostTwoHundredNodes() throws {

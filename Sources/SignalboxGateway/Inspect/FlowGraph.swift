@@ -37,8 +37,10 @@ package struct FlowGraph: Sendable {
     package let nodes: [(node: Node, count: Int)]
     /// In the order of their nodes.
     package let edges: [Edge]
+    /// The layers in which nodes were folded.
+    private let foldedKinds: Set<Kind>
     /// Whether some nodes were folded.
-    package let isFolded: Bool
+    package var isFolded: Bool { !foldedKinds.isEmpty }
 
     /// `flows`: the paths of all events. `routes`: those of the config, which count 0 without events. A route of a
     /// flow that the config no longer has leads to no destination.
@@ -77,6 +79,12 @@ package struct FlowGraph: Sendable {
         self.init(folding: nodes, edges)
     }
 
+    /// The name of a node for people: `other` for a folded node. A route named ``other`` keeps its name if no route was
+    /// folded.
+    package func label(of node: Node) -> String {
+        node.name == Self.other && foldedKinds.contains(node.kind) ? "other" : node.name
+    }
+
     private struct Pair: Hashable {
         let from, to: Node
     }
@@ -102,6 +110,6 @@ package struct FlowGraph: Sendable {
         func position(_ edge: Edge) -> (Int, Int) { (order[edge.from] ?? .max, order[edge.to] ?? .max) }
         self.edges = edges.map { Edge(from: $0.key.from, to: $0.key.to, count: $0.value) }
             .sorted { position($0) < position($1) }
-        isFolded = !folded.isEmpty
+        foldedKinds = Set(folded.map(\.kind))
     }
 }

@@ -31,7 +31,7 @@ struct FlowsAPI: Sendable {
             json.objects("nodes", of: graph.nodes) { json, entry in
                 json.member("id", entry.node.id)
                 json.member("kind", entry.node.kind.rawValue)
-                json.member("name", entry.node.name == FlowGraph.other ? "other" : entry.node.name)
+                json.member("name", graph.label(of: entry.node))
                 json.member("count", entry.count)
             }
             json.objects("edges", of: graph.edges) { json, edge in
