@@ -1,6 +1,6 @@
 package import SignalboxConfig
-import SignalboxInApp
 import SignalboxNotification
+import SignalboxServer
 package import SignalboxStore
 
 /// Checks names on the command line: a mistyped name would silently select nothing.
@@ -23,10 +23,9 @@ package enum KnownNames {
         throw .refused(refusal("vendor", vendor, among: known, else: "Run signalbox vendors for the list."))
     }
 
-    /// Refuses a kind that neither a push nor an in-app event has. Nil is accepted.
+    /// Refuses a kind that the API does not know without a config. Nil is accepted.
     package static func check(kind: String?) throws(CommandFailure) {
-        let kinds = PushNotification.Kind.allCases.map(\.rawValue) + Message.Kind.allCases.map(\.rawValue)
-        let known = Set(kinds + [Record.Kind.noMatch.rawValue]).sorted()
+        let known = EventQuery.kinds
         guard let kind, !known.contains(kind) else { return }
         throw .refused(refusal("kind", kind, among: known, else: "Known: \(known.joined(separator: ", "))."))
     }

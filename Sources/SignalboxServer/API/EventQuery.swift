@@ -7,7 +7,7 @@ import SignalboxRouting
 import SignalboxStore
 
 /// Reads the conditions on events from the parameters and the body of a request.
-enum EventQuery {
+package enum EventQuery {
     /// The parameters of lists of events.
     static let parameters: [QueryParameter] = [
         QueryParameter("vendor", .text, "Events of this vendor"), QueryParameter("kind", .text, kindPurpose),
@@ -19,7 +19,7 @@ enum EventQuery {
     private static let kindPurpose = "Events of this kind, such as `alert`; of dead-letter events, the destination"
     /// The kinds of notifications and of in-app events, and the outcomes of forwarded pushes, sorted. Dead-letter
     /// events have the name of a destination instead of a kind.
-    static let kinds: [String] = {
+    package static let kinds: [String] = {
         let words: [[String]] = [
             PushNotification.Kind.allCases.map(\.rawValue), Message.Kind.allCases.map(\.rawValue),
             PushVerdict.Outcome.allCases.map(\.rawValue), [Record.Kind.noMatch.rawValue],
