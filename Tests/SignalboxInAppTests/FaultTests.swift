@@ -212,6 +212,18 @@ import Testing
         #expect(world.kinds("m") == [.offered, .impression])
     }
 
+    @Test func aClientAsksForTheMessageBehindOneThatWasHeldBack() throws {
+        var world = World(
+            try message("m"), try message("control", vendor: "braze", .control, on: [.sessionStart]), interval: minute)
+        world.client.foreground = false
+        world.trigger(bought)
+        world.client.foreground = true
+        let answer = world.trigger(.sessionStart)
+        #expect(answer.offer == nil && answer.nextCheck == world.now + minute)
+        world.wait(minute)
+        #expect(world.trigger(.poll).offer?.message == "m")
+    }
+
     @Test func aPauseAppliesToItsScreensAndTimes() throws {
         var world = World(try message("m"))
         var pause = Policy.Pause("splash")

@@ -141,8 +141,13 @@ struct Turn: ~Copyable {
         changes += ledgerChanges
         if !tallyChanges.isEmpty { appendTallies(to: &changes) }
         let next = nextTimes()
-        answer.nextCheck = [answer.nextCheck, next.check].compactMap { $0 }.min()
+        answer.nextCheck = [answer.nextCheck, next.check, checkAfterHold].compactMap { $0 }.min()
         return Decision(answer: answer, changes: changes, records: records, state: state, now: now, nextDue: next.due)
+    }
+
+    /// When the client asks for the messages behind one that was held back: no report of its end brings the next one.
+    private var checkAfterHold: Instant? {
+        isHeld && pendingCounts[.waiting] ?? 0 > 0 ? now + policy.interval : nil
     }
 
     /// Changes of campaigns, ordered by message, so that equal decisions have equal changes.
