@@ -129,6 +129,25 @@ import Testing
         #expect(world.trigger(.poll).offer != nil)
     }
 
+    @Test func aChangedMessageIsNotOfferedAgainForAPastEvent() throws {
+        func revision(_ number: Int, at instant: Instant) throws -> Definition {
+            try message("m") {
+                $0.revision = number
+                $0.registeredAt = instant
+                $0.reEligibility = .always
+            }
+        }
+        var world = World(try revision(1, at: noon))
+        world.policy.replay = minute
+        world.wait(second)
+        try world.showAndDismiss(bought)
+        world.wait(second)
+        world.messages.register(try revision(2, at: world.now))
+        world.wait(second)
+        #expect(world.trigger(.poll).offer == nil)
+        #expect(world.trigger(bought).offer?.revision == 2)
+    }
+
     @Test func withdrawalsAndAdditionsApplyAtOnce() throws {
         var world = World(try message("old"))
         world.messages.withdraw("old")

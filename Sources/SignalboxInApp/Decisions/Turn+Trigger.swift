@@ -73,7 +73,9 @@ extension Turn {
         gather(messages.candidates(for: event), event, at: now, &found)
         for past in state.device.recent where now - past.at <= policy.replay {
             let newer = max(past.at, state.device.lastDecision)
-            let late = messages.candidates(for: past.event).filter { $0.message.registeredAt > newer }
+            let late = messages.candidates(for: past.event).filter { definition in
+                definition.message.registeredAt > newer && !hasOffer(of: definition.message.id, triggeredAt: past.at)
+            }
             gather(late, past.event, at: past.at, &found)
         }
         for offer in activeOffers() where offer.state == .ready { gather(offer, event, &found) }
@@ -83,6 +85,11 @@ extension Turn {
         found.contenders.sort { $0.rank < $1.rank }
         select(found.contenders, event)
         if !found.hasMatch && !event.isPoll { record(.noMatch, nil, trigger: event) }
+    }
+
+    /// Whether an earlier revision of a message has had its turn for a past event.
+    private func hasOffer(of message: MessageID, triggeredAt instant: Instant) -> Bool {
+        state.offers.values.contains { $0.message == message && $0.triggeredAt == instant && isOwn($0) }
     }
 
     /// The messages that an event concerns.
