@@ -4,7 +4,8 @@ import SignalboxNotification
 
 /// The file in the data directory that has the record of ``KeyDrift``, so that a restart does not make all keys new.
 ///
-/// Written as a whole under another name and renamed. It is not synced: a power cut may lose the last minute.
+/// Written as a whole under another name and renamed. It is not synced: a power cut may lose the last minute, or on
+/// some file systems the content. A new record replaces an unreadable file.
 struct KnownKeysFile: Sendable {
     let path: String
 
