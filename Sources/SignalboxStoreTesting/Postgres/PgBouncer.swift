@@ -102,7 +102,7 @@ package final class PgBouncer: Sendable {
                 home, "\(port)",
             ], in: nil, environment: ProcessInfo.processInfo.environment, descriptors: [ends[1], ends[1], null])
         input = ends[0]
-        let answer = Self.line(from: input)
+        let answer = PostgresProgram.line(from: input)
         guard answer == "ok" else { throw Failure(reason: answer) }
     }
 
@@ -111,18 +111,5 @@ package final class PgBouncer: Sendable {
         // Not awaited: the program removes everything by itself.
         let program = program
         DispatchQueue.global().async { _ = SpawnedProcess.wait(for: program) }
-    }
-
-    /// The next line of a program, without its end. Blocks.
-    private static func line(from descriptor: Int32) -> String {
-        var answer: [UInt8] = []
-        var byte: UInt8 = 0
-        while true {
-            let count = read(descriptor, &byte, 1)
-            if count < 0, errno == EINTR { continue }
-            guard count == 1 else { return "its program has ended" }
-            guard byte != UInt8(ascii: "\n") else { return String(decoding: answer, as: UTF8.self) }
-            answer.append(byte)
-        }
     }
 }

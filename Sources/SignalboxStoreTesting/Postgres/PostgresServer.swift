@@ -153,14 +153,6 @@ package final class PostgresServer: Sendable {
         guard send(commands, line, line.count, Int32(MSG_NOSIGNAL)) == line.count else {
             return "its program has ended"
         }
-        var answer: [UInt8] = []
-        var byte: UInt8 = 0
-        while true {
-            let count = read(commands, &byte, 1)
-            if count < 0, errno == EINTR { continue }
-            guard count == 1 else { return "its program has ended" }
-            guard byte != UInt8(ascii: "\n") else { return String(decoding: answer, as: UTF8.self) }
-            answer.append(byte)
-        }
+        return PostgresProgram.line(from: commands)
     }
 }
