@@ -48,16 +48,6 @@ package protocol InAppStore: StoreStatus {
 }
 
 extension InAppStore {
-    /// Stores a message without a row of the action log.
-    package func register(_ message: InAppRegistration) async throws(StoreError) -> StoredInAppMessage {
-        try await register(message, as: nil)
-    }
-
-    /// Ends a message without a row of the action log.
-    package func withdraw(message id: MessageID) async throws(StoreError) -> StoredInAppMessage? {
-        try await withdraw(message: id, as: nil)
-    }
-
     /// Makes a decision; `done` receives the result of the step that was committed. `tallies`: the campaigns whose
     /// tallies the decision may read, besides those of the device's offers.
     package func decide<Result: Sendable>(

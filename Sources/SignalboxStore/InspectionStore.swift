@@ -52,7 +52,7 @@ package protocol InspectionStore: ActionStore, EventStore {
         _ filter: DeliveryFilter, sparingUndelivered: Bool, as action: OperatorAction?
     ) async throws(StoreError) -> Int
 
-    /// The number of deliveries that were never delivered and that ``purge(_:sparingUndelivered:)`` would remove:
+    /// The number of deliveries that were never delivered and that ``purge(_:sparingUndelivered:as:)`` would remove:
     /// dead, expired and waiting ones.
     func undeliveredCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int
 
@@ -102,17 +102,9 @@ package protocol InspectionStore: ActionStore, EventStore {
 }
 
 extension InspectionStore {
-    /// Requeues deliveries at once, without a row of the action log.
-    package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int { try await retry(filter, as: nil) }
-
     /// Requeues deliveries at once.
     package func retry(_ filter: DeliveryFilter, as action: OperatorAction?) async throws(StoreError) -> Int {
         try await retry(filter, spread: nil, as: action)
-    }
-
-    /// Removes deliveries without a row of the action log.
-    package func purge(_ filter: DeliveryFilter, sparingUndelivered: Bool) async throws(StoreError) -> Int {
-        try await purge(filter, sparingUndelivered: sparingUndelivered, as: nil)
     }
 
     /// Pauses without a known end, disables or resumes a destination.

@@ -83,10 +83,4 @@ extension LaneStore {
     package func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult {
         try await settle([settlement])[0].get()
     }
-
-    /// Settles a lease whose attempt has no details.
-    @discardableResult
-    package func settle(_ lease: Lease, _ outcome: Outcome) async throws(StoreError) -> SettlementResult {
-        try await settle(Settlement(lease, outcome))
-    }
 }

@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxInApp
+package import SignalboxInApp
 package import SignalboxNotification
 package import SignalboxStore
 import SignalboxTesting
@@ -136,10 +136,35 @@ extension UpkeepStore {
     }
 }
 
+extension LaneStore {
+    /// Settles a lease whose attempt has no details.
+    @discardableResult
+    package func settle(_ lease: Lease, _ outcome: Outcome) async throws(StoreError) -> SettlementResult {
+        try await settle(Settlement(lease, outcome))
+    }
+}
+
+extension InAppStore {
+    /// Stores a message without a row of the action log.
+    package func register(_ message: InAppRegistration) async throws(StoreError) -> StoredInAppMessage {
+        try await register(message, as: nil)
+    }
+
+    /// Ends a message without a row of the action log.
+    package func withdraw(message id: MessageID) async throws(StoreError) -> StoredInAppMessage? {
+        try await withdraw(message: id, as: nil)
+    }
+}
+
 extension InspectionStore {
-    /// Removes waiting deliveries too.
-    package func purge(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
-        try await purge(filter, sparingUndelivered: false)
+    /// Requeues deliveries at once, without a row of the action log.
+    package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int { try await retry(filter, as: nil) }
+
+    /// Removes deliveries without a row of the action log.
+    package func purge(
+        _ filter: DeliveryFilter, sparingUndelivered: Bool = false
+    ) async throws(StoreError) -> Int {
+        try await purge(filter, sparingUndelivered: sparingUndelivered, as: nil)
     }
 
     /// The first page.

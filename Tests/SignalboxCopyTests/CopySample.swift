@@ -3,6 +3,7 @@ import SignalboxInApp
 import SignalboxNotification
 import SignalboxSQLite
 import SignalboxStore
+import SignalboxStoreTesting
 
 /// A queue in SQLite with rows in each of its tables.
 enum CopySample {

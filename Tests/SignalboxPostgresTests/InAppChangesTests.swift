@@ -1,5 +1,6 @@
 import SignalboxInApp
 import SignalboxStore
+import SignalboxStoreTesting
 import SignalboxTesting
 import Testing
 

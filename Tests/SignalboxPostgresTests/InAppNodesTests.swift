@@ -3,6 +3,7 @@ import SignalboxInApp
 import SignalboxNotification
 import SignalboxPostgres
 import SignalboxStore
+import SignalboxStoreTesting
 import SignalboxTesting
 import Testing
 

@@ -2,6 +2,7 @@ import Foundation
 import SignalboxNotification
 import SignalboxPostgres
 import SignalboxStore
+import SignalboxStoreTesting
 import SignalboxTesting
 
 /// A schema with several nodes, and statements that act behind their back.

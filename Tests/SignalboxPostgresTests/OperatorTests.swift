@@ -2,6 +2,7 @@ import Foundation
 import SignalboxNotification
 import SignalboxPostgres
 import SignalboxStore
+import SignalboxStoreTesting
 import SignalboxTesting
 import Testing
 

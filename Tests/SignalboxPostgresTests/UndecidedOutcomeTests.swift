@@ -1,4 +1,5 @@
 import SignalboxStore
+import SignalboxStoreTesting
 import Testing
 
 @testable import SignalboxPostgres

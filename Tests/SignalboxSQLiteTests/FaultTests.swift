@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SignalboxNotification
+import SignalboxStoreTesting
 import SignalboxTesting
 import Synchronization
 import Testing

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import SignalboxInApp
 import SignalboxNotification
+import SignalboxStoreTesting
 import SignalboxTesting
 import Synchronization
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SignalboxInApp
 import SignalboxNotification
+import SignalboxStoreTesting
 
 @testable import SignalboxSQLite
 @testable import SignalboxStore

@@ -1,5 +1,6 @@
 import GRDB
 import SignalboxNotification
+import SignalboxStoreTesting
 import SignalboxTesting
 import Testing
 

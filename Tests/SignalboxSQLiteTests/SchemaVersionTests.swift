@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SignalboxInApp
 import SignalboxNotification
+import SignalboxStoreTesting
 import SignalboxTesting
 import Testing
 

@@ -34,7 +34,7 @@ extension Problem {
             headers: [.contentRange: "bytes */\(bytes)"])
     }
 
-    /// For a delivery that ``InspectionStore/retry(_:)`` does not requeue: it has ended, or waits for media.
+    /// For a delivery that ``InspectionStore/retry(_:as:)`` does not requeue: it has ended, or waits for media.
     static func notRetried(_ record: DeliveryRecord) -> Problem {
         guard record.state == .waiting else {
             return Problem(
