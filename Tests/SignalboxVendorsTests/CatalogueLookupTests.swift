@@ -25,8 +25,8 @@ import Testing
     @Test(
         arguments: [
             ("/a/b", "1"), ("/a/c", nil), ("/n", nil), ("/n/x", nil), ("/s/k", "2"), ("/s/t/k", nil), ("/l/1", "4"),
-            ("/l/2", nil), ("/l/x", nil), ("/r", "6"), ("/long-key-of-many-bytes", "7"),
-            ("/long-key-of-many-bytez", nil),
+            ("/l/2", nil), ("/l/x", nil), ("/l/0", "3"), ("/l/+1", nil), ("/l/-0", nil), ("/l/01", nil), ("/l/", nil),
+            ("/r", "6"), ("/long-key-of-many-bytes", "7"), ("/long-key-of-many-bytez", nil),
         ] as [(String, String?)])
     func aPathOfKeysLeadsToTheValue(_ text: String, _ expected: String?) throws {
         let json =

@@ -104,9 +104,10 @@ extension JSONParser {
 extension JSONValue {
     /// The element of a list whose number a key spells. Numbers from ``longestList`` on have no element.
     fileprivate func element(numbered key: some Collection<UInt8>) -> JSONValue? {
-        guard let position = Int(String(decoding: key, as: UTF8.self)), (0..<longestList).contains(position) else {
-            return nil
-        }
+        // Digits only, no leading zero (RFC 6901, 4).
+        guard key.allSatisfy(\.isDigit), key.count == 1 || key.first != UInt8(ascii: "0"),
+            let position = Int(String(decoding: key, as: UTF8.self)), position < longestList
+        else { return nil }
         return elements.dropFirst(position).first { _ in true }
     }
 }
