@@ -138,6 +138,17 @@ import Testing
         #expect(absent.outcome(of: ["total": .text("5")], strict: true) == .fails(group: 0))
     }
 
+    @Test func noneOfNeedsAPropertyOfTheTypeOfOneOfItsValues() {
+        let mixed = Filter([[.init("total", .noneOf([.text("a"), .number(1)]))]])
+        for (value, holds) in [
+            (PropertyValue.number(2), true), (.text("b"), true), (.number(1), false), (.text("a"), false),
+            (.boolean(true), false), (.list([.number(2)]), false),
+        ] {
+            #expect((mixed.outcome(of: ["total": value], strict: false) == .matches) == holds, "\(value)")
+        }
+        #expect(mixed.outcome(of: ["other": .number(2)], strict: false) == .fails(group: 0))
+    }
+
     @Test func comparesDatesAndLists() {
         let properties: [String: PropertyValue] = [
             "at": .text("2026-11-22T12:00:00.000Z"), "tags": .list([.text("a"), .text("b")]), "n": .number(3),

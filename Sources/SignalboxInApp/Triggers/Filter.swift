@@ -29,6 +29,7 @@ package struct Filter: Sendable, Hashable {
         case notEquals(PropertyValue)
         /// Numbers only.
         case greaterThan(Double), atLeast(Double), lessThan(Double), atMost(Double)
+        /// `noneOf` is false for a value that has the type of none of them.
         case oneOf([PropertyValue]), noneOf([PropertyValue])
         /// A list that holds each of these values.
         case containsAll([PropertyValue])
@@ -104,7 +105,8 @@ extension Filter.Condition {
             return list.hasDate && list.contains(value.orDate)
         case .noneOf(let list):
             let date = list.hasDate ? value.orDate : value
-            return list.allSatisfy { $0 != value && $0 != date && ($0.kind == value.kind || $0.kind == date.kind) }
+            if list.contains(value) || list.contains(date) { return false }
+            return list.isEmpty || list.contains { $0.kind == value.kind || $0.kind == date.kind }
         case .containsAll(let list):
             guard case .list(let elements) = value else { return false }
             let dates = list.hasDate ? elements.map(\.orDate) : []
