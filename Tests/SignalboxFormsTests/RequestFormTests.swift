@@ -56,6 +56,18 @@ import Testing
         #expect(try trigger(#"{"device": "d", "event": \#(json)}"#).event == event)
     }
 
+    @Test(arguments: [
+        (#"{"b": 1}"#, "/event/properties/p"), ("{}", "/event/properties/p"),
+        (#"["a", {"b": 1}]"#, "/event/properties/p/1"),
+    ])
+    func anObjectThatIsNotADateIsNotAProperty(_ value: String, _ pointer: String) {
+        let fault = fault { () throws(FormFault) in
+            try trigger(#"{"device": "d", "event": {"type": "event", "name": "e", "properties": {"p": \#(value)}}}"#)
+        }
+        #expect(fault?.code == "wrong-type" && fault?.pointer == pointer)
+        #expect(fault?.detail == "Expected a boolean, a number, a string, {\"date\": …} or a list of those.")
+    }
+
     @Test func readsPropertiesOfEveryType() throws {
         let event = try trigger(
             #"""
@@ -123,7 +135,7 @@ import Testing
         ),
         (
             #"{"device": "d", "event": {"type": "event", "name": "e", "properties": {"a": {"b": 1}}}}"#,
-            "unknown-member", "/event/properties/a/b"
+            "wrong-type", "/event/properties/a"
         ),
         (
             #"{"device": "d", "event": {"type": "event", "name": "e", "properties": {"a": [null]}}}"#, "wrong-type",

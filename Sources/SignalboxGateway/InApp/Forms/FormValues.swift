@@ -84,7 +84,7 @@ extension PropertyValue {
             }
             return .text(String(decoding: bytes, as: UTF8.self))
         }
-        guard value.isObject else {
+        guard value.isObject, value["date"] != nil else {
             throw .wrongType(pointer, "a boolean, a number, a string, {\"date\": …} or a list of those")
         }
         let object = try FormObject(value, at: pointer, FormKeys.date)
