@@ -41,6 +41,20 @@ import Testing
         #expect(world.trigger(.poll).offer?.id == offer.id)
     }
 
+    /// The first answer to the repeated trigger had no offer, because another message had the screen.
+    @Test(arguments: [true, false]) func aRepeatAfterTheLeaseOfAnotherMessageAsksAtOnce(_ advances: Bool) throws {
+        var world = World(try message("first", on: [.sessionStart]), try message("next"))
+        world.trigger(.sessionStart)
+        let waiting = world.trigger(bought, id: "a")
+        #expect(waiting.offer == nil)
+        #expect(world.trigger(bought, id: "a").nextCheck == waiting.nextCheck)
+        world.wait(31 * second)
+        if advances { world.advance() }
+        let repeated = world.trigger(bought, id: "a")
+        #expect(repeated.isRepeat && repeated.offer == nil && repeated.nextCheck == world.now)
+        #expect(world.trigger(.poll).offer != nil)
+    }
+
     @Test(arguments: ["r", nil]) func aRepeatedReportHasTheFollowingOfferAgain(_ id: String?) throws {
         var (world, first) = try stacked()
         let offer = try #require(try world.report(.dismissed(how: "user"), first, id: id).offer)

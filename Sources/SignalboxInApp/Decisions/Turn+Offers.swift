@@ -24,6 +24,19 @@ extension Turn {
     /// The one on the screen of this device, or leased for it.
     mutating func holder() -> Offer? { live.first { isOwn($0) && $0.holdsScreen } }
 
+    /// Whether a message that waits on this device may be shown now, because the lease or the display before it is
+    /// over. For a turn that changes no row, so the ended lease may still be in the rows.
+    mutating func isScreenFreeAgain() -> Bool {
+        if let holder = holder() {
+            return (holder.state == .offered ? holder.leaseUntil ?? 0 : interruption(of: holder)) <= now
+        }
+        let client = state.device.client
+        guard client.foreground && !client.isBusy else { return false }
+        return live.contains { offer in
+            isOwn(offer) && offer.state == .waiting && offer.until == nil && !client.isBlocked(for: offer.vendor)
+        }
+    }
+
     /// The offers that have not ended, by message, without inlines.
     mutating func pendingOffers() -> [MessageID: Offer] {
         if live.isEmpty { return [:] }

@@ -22,6 +22,7 @@ extension Turn {
         let key = request.repeatKey
         if let key, !changesPerson, let answered = state.device.answers.first(where: { $0.key.hasBytes(of: key) }) {
             repeatAnswer(answered.offer)
+            if answer.offer == nil && isScreenFreeAgain() { answer.nextCheck = now }
             return
         }
         let formerScreen = state.device.client.screen
