@@ -181,6 +181,11 @@ class PagesAndHosts(Everything, unittest.TestCase):
         self.browser.open(f"events/{self.event}")
         self.browser.shows("The oldest 500; further ones are not listed here.")
 
+    def test_what_a_comparison_leaves_out(self):
+        many = self.gateway.send(alert("Many keys", **{f"k{number}": number for number in range(500)}))
+        self.browser.open(f"events/{many}?with={self.event}")
+        self.browser.shows("The first 500; further ones are not listed here.")
+
     def test_back_leads_to_the_former_position(self):
         self.browser.size(1280, 400)
         self.browser.open("events")

@@ -68,7 +68,8 @@ export function view(context) {
 }
 
 // As GET /v1/events/{id} bounds them.
-const bound = (list) => (list?.length >= 500 ? hint("The oldest 500; further ones are not listed here.") : null);
+const bound = (list, which = "oldest") => (list?.length >= 500
+  ? hint(`The ${which} 500; further ones are not listed here.`) : null);
 
 /** Actions of the event. */
 export function actions(context) {
@@ -160,7 +161,7 @@ function compare(context) {
       h("button", null, "Compare"));
   if (!data.other) return form;
   const rows = differences(data.event, data.other.event);
-  return [form, table("Differences", [["Member", (row) => h("code", null, inline(row.pointer))],
+  return [form, bound(rows, "first"), table("Differences", [["Member", (row) => h("code", null, inline(row.pointer))],
     ["This event", (row) => short(row.a)], ["The other", (row) => short(row.b)]],
     rows, (row) => row.pointer, "The events are equal.")];
 }
