@@ -225,6 +225,7 @@ import Testing
         (["deliveries", "list", "--since", "tomorrow"], "Invalid --since tomorrow"),
         (["events", "list", "--since", "1h", "--until", "2h"], "so they select nothing."),
         (["events", "list", "--kind", "slient"], "Unknown kind \"slient\". Did you mean \"silent\"?"),
+        (["deliveries", "purge", "1", "--older-than", "2h", "--since", "1h"], "--since is not before --older-than"),
         (["deliveries", "list", "--error", "timeout-rply"], "Did you mean \"timeout-reply\"?"),
         (["deliveries", "retry", "--state", "delivered"], "only dead and waiting deliveries can be requeued."),
         (["deliveries", "retry", "1", "--state", "expired", "--dry-run"], "Invalid --state expired: only dead and"),

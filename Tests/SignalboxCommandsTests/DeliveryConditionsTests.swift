@@ -63,4 +63,26 @@ struct DeliveryConditionsTests {
         (conditions.since, conditions.until) = ("1h", "2h")
         #expect(throws: CommandFailure.self) { try conditions.filter(now: now) }
     }
+
+    @Test(
+        arguments: [
+            ("10d", "5d", nil, "--since is not before --older-than, so they select nothing."),
+            ("10d", nil, "1h", "Use --older-than or --until, not both."),
+            ("soon", nil, nil, "Invalid --older-than soon: write it as 30d, with ms, s, m, h or d."),
+        ] as [(String, String?, String?, String)])
+    func refusesAnInvalidOrContradictoryAge(
+        _ age: String, _ since: String?, _ until: String?, _ sentence: String
+    ) {
+        var conditions = DeliveryConditions()
+        (conditions.olderThan, conditions.since, conditions.until) = (age, since, until)
+        #expect(throws: CommandFailure.refused(sentence)) { try conditions.filter(now: now) }
+    }
+
+    @Test func anAgeIsTheEndOfThePeriod() throws {
+        var conditions = DeliveryConditions()
+        (conditions.olderThan, conditions.since) = ("5d", "10d")
+        let filter = try conditions.filter(now: now)
+        #expect(filter.acceptedBefore == now.addingTimeInterval(-5 * 86_400))
+        #expect(filter.acceptedSince == now.addingTimeInterval(-10 * 86_400))
+    }
 }

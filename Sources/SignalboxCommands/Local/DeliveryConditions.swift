@@ -16,6 +16,8 @@ package struct DeliveryConditions: Sendable {
     package var status: String?
     /// When the event was accepted: RFC 3339, or an age such as `24h`.
     package var since, until: String?
+    /// The same as ``until``, as an age only: `--older-than`. Nil for any age.
+    package var olderThan: String?
 
     /// Selects every delivery.
     package init() {}
@@ -49,11 +51,24 @@ package struct DeliveryConditions: Sendable {
                     "error", error, among: Self.errors, else: "Known: \(Self.errors.joined(separator: ", "))."))
         }
         filter.acceptedSince = try Self.moment(since, "--since", now)
-        filter.acceptedBefore = try Self.moment(until, "--until", now)
-        if let since = filter.acceptedSince, let until = filter.acceptedBefore, since >= until {
-            throw .refused("--since is not before --until, so they select nothing.")
+        let (end, option) = try end
+        filter.acceptedBefore = try Self.moment(end, option, now)
+        if let since = filter.acceptedSince, let end = filter.acceptedBefore, since >= end {
+            throw .refused("--since is not before \(option), so they select nothing.")
         }
         return filter
+    }
+
+    /// The end of the period, with the name of its option.
+    private var end: (text: String?, option: String) {
+        get throws(CommandFailure) {
+            guard let olderThan else { return (until, "--until") }
+            guard until == nil else { throw .refused("Use --older-than or --until, not both.") }
+            guard Duration(text: olderThan) != nil else {
+                throw .refused("Invalid --older-than \(olderThan): write it as 30d, with ms, s, m, h or d.")
+            }
+            return (olderThan, "--older-than")
+        }
     }
 
     /// Throws for a state whose deliveries a retry leaves as they are: it would select none.

@@ -155,16 +155,17 @@ struct Deliveries: AsyncParsableCommand {
         var olderThan: String?
         @OptionGroup var change: Change
 
-        /// Rejects an empty selection and an invalid age. Called by ArgumentParser before ``run()``, so no delivery
-        /// is removed after a mistake.
+        /// Rejects an empty selection, and an invalid or contradictory age. Called by ArgumentParser before ``run()``,
+        /// so no delivery is removed after a mistake.
         func validate() throws {
             try Deliveries.check(ids, orElse: selection.state != nil, "Name deliveries by number, or give --state.")
-            if let olderThan, Duration(text: olderThan) == nil {
-                throw ValidationError("Invalid duration \(olderThan): write it as 30d, with ms, s, m, h or d.")
-            }
-            if olderThan != nil, selection.until != nil {
-                throw ValidationError("Use --older-than or --until, not both.")
-            }
+            try checkUsage { _ = try conditions.filter(now: Date()) }
+        }
+
+        private var conditions: DeliveryConditions {
+            var all = selection.conditions
+            (all.ids, all.olderThan) = (ids, olderThan)
+            return all
         }
 
         /// Removes in small steps, so a gateway can write in between. Deliveries that the gateway is attempting stay.
@@ -172,8 +173,6 @@ struct Deliveries: AsyncParsableCommand {
         /// because an attempt was in progress. A purge that is interrupted has removed whole deliveries only; repeat
         /// it for the rest.
         func run() async throws {
-            var conditions = selection.conditions
-            (conditions.ids, conditions.until) = (ids, conditions.until ?? olderThan)
             try await change.run(.purge, conditions, options, selection)
         }
     }
