@@ -192,6 +192,9 @@ import Testing
             let vendor = try await run(["events", "list", "--vendor", "synerize"])
             #expect(vendor.status == 2)
             #expect(vendor.errors == "signalbox: Unknown vendor \"synerize\". Did you mean \"synerise\"?\n")
+            let kind = try await run(["events", "list", "--kind", "slient"])
+            #expect(kind.status == 2 && kind.errors.contains("Did you mean \"silent\"?"), "\(kind.errors)")
+            #expect(try await run(["events", "list", "--vendor", "destination", "--kind", "crm"]).status == 0)
             #expect(try await run(["deliveries", "retry", "--dead", "--vendor", "synerize"]).status == 2)
             #expect(try await run(["deliveries", "purge", "--state", "dead", "--destination", "crn"]).status == 2)
             let event = try await run(["deliveries", "retry", "--event", "0193"])
@@ -224,7 +227,6 @@ import Testing
         (["events", "list", "--since", "tomorrow"], "Invalid time \"tomorrow\""),
         (["deliveries", "list", "--since", "tomorrow"], "Invalid --since tomorrow"),
         (["events", "list", "--since", "1h", "--until", "2h"], "so they select nothing."),
-        (["events", "list", "--kind", "slient"], "Unknown kind \"slient\". Did you mean \"silent\"?"),
         (["deliveries", "purge", "1", "--older-than", "2h", "--since", "1h"], "--since is not before --older-than"),
         (["deliveries", "list", "--error", "timeout-rply"], "Did you mean \"timeout-reply\"?"),
         (["deliveries", "retry", "--state", "delivered"], "only dead and waiting deliveries can be requeued."),

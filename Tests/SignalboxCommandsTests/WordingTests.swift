@@ -21,11 +21,6 @@ struct WordingTests {
         #expect(KnownNames.refusal("vendor", "zzz", among: ["braze"], else: "None.") == "Unknown vendor \"zzz\". None.")
     }
 
-    @Test(arguments: ["alert", "modal", "no-match", "rejected"]) func kindsOfTheAPIAreKnown(kind: String) throws {
-        try KnownNames.check(kind: kind)
-        #expect(throws: CommandFailure.self) { try KnownNames.check(kind: "\(kind)x") }
-    }
-
     private let commands = ["help": [], "serve": [], "events": ["list", "show"], "routes": []]
 
     @Test func unknownCommandsSuggestTheNearestOne() {

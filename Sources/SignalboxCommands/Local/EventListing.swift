@@ -15,9 +15,10 @@ package struct EventListing: Sendable {
     package init(_ queue: any Store, _ config: GatewayConfig) { (self.queue, self.config) = (queue, config) }
 
     /// A row or an object for each event, the newest first. An empty table has the heading only, empty JSON no line.
-    /// `limit`: at least 1. Throws for an unknown vendor and for invalid conditions.
+    /// `limit`: at least 1. Throws for an unknown vendor or kind, and for invalid conditions.
     package func list(_ search: EventSearch, limit: Int, asJSON: Bool, print: (String) -> Void) async throws {
-        try KnownNames.check(vendor: search.vendor, config)
+        try await KnownNames.check(vendor: search.vendor, config, queue)
+        try await KnownNames.check(kind: search.kind, config, queue)
         let filter = try search.filter(now: Date())
         FilterCheck.warnings(about: search.pattern, vendors: Set(config.vendorNames)).forEach(StandardError.warn)
         if !asJSON { print(EventTable.heading) }

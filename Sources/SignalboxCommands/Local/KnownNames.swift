@@ -1,4 +1,5 @@
 package import SignalboxConfig
+import SignalboxGateway
 import SignalboxNotification
 import SignalboxServer
 package import SignalboxStore
@@ -11,10 +12,16 @@ package enum KnownNames {
         return "Unknown \(noun) \"\(name)\". \(hint)"
     }
 
-    /// Refuses a vendor that neither a detector nor a source of the config produces. Nil is accepted.
-    package static func check(vendor: String?, _ config: GatewayConfig) throws(CommandFailure) {
+    /// Refuses a vendor that neither the config nor an event of the queue has. Nil is accepted. Reads the whole list
+    /// of events for a vendor that the config does not have.
+    package static func check(vendor: String?, _ config: GatewayConfig, _ queue: any EventStore) async throws {
         guard let vendor else { return }
-        try check(vendor: vendor, among: config.vendorNames)
+        let known = config.vendorNames + EventQuery.ownVendors
+        guard !known.contains(vendor) else { return }
+        var (filter, isStored) = (EventFilter(), false)
+        filter.vendor = vendor
+        try await EventSearch.newest(1, filter, in: queue) { _ in isStored = true }
+        if !isStored { try check(vendor: vendor, among: known) }
     }
 
     /// Refuses an unknown vendor. Case matters.
@@ -23,11 +30,25 @@ package enum KnownNames {
         throw .refused(refusal("vendor", vendor, among: known, else: "Run signalbox vendors for the list."))
     }
 
-    /// Refuses a kind that the API does not know without a config. Nil is accepted.
-    package static func check(kind: String?) throws(CommandFailure) {
-        let known = EventQuery.kinds
-        guard let kind, !known.contains(kind) else { return }
-        throw .refused(refusal("kind", kind, among: known, else: "Known: \(known.joined(separator: ", "))."))
+    /// Refuses a kind that no event can have. Nil is accepted, and so is a destination that the config or the queue
+    /// has: it is the kind of events about its dead letters.
+    package static func check(
+        kind: String?, _ config: GatewayConfig, _ queue: any InspectionStore
+    ) async throws {
+        guard let kind, !EventQuery.kinds.contains(kind) else { return }
+        if try await isDestination(DestinationName(kind), config, queue) { return }
+        throw CommandFailure.refused(
+            refusal(
+                "kind", kind, among: EventQuery.kinds + config.destinations.map(\.name.name),
+                else: "Known: \(EventQuery.kinds.joined(separator: ", ")), and the names of destinations."))
+    }
+
+    /// Whether the config or the queue has a destination.
+    private static func isDestination(
+        _ name: DestinationName, _ config: GatewayConfig, _ queue: any InspectionStore
+    ) async throws(StoreError) -> Bool {
+        if config.destinations.contains(where: { $0.name == name }) { return true }
+        return try await queue.knows(name)
     }
 
     /// Refuses a destination that neither the config nor the queue has. Nil is accepted. The refusal suggests the
@@ -36,9 +57,7 @@ package enum KnownNames {
         destination: String?, _ config: GatewayConfig, _ queue: any InspectionStore
     ) async throws {
         guard let destination else { return }
-        let name = DestinationName(destination)
-        if config.destinations.contains(where: { $0.name == name }) { return }
-        if try await queue.knows(name) { return }
+        if try await isDestination(DestinationName(destination), config, queue) { return }
         let counts = try await queue.counts()
         let known = Set(config.destinations.map(\.name)).union(counts.keys).map(\.name).sorted()
         throw CommandFailure.refused(

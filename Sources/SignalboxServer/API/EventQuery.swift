@@ -26,6 +26,8 @@ package enum EventQuery {
         ]
         return Set(words.joined()).sorted()
     }()
+    /// The words that events about destinations and about forwarded pushes have instead of a vendor.
+    package static let ownVendors = ["destination"] + ForwardedPush.Provider.allCases.map(\.rawValue)
     /// An EventBridge pattern over the whole event.
     static let pattern = QueryParameter("pattern", .text, "Events that this pattern matches: JSON, percent-encoded")
     /// Parameters whose conditions are examined in the bytes of events.

@@ -40,7 +40,7 @@ struct Deliveries: AsyncParsableCommand {
 
         /// Throws for an unknown vendor, destination or event, which would select nothing.
         func check(_ config: GatewayConfig, _ queue: any Store) async throws {
-            try KnownNames.check(vendor: vendor, config)
+            try await KnownNames.check(vendor: vendor, config, queue)
             try await KnownNames.check(destination: destination, config, queue)
             try await KnownNames.check(event: event, queue)
         }
