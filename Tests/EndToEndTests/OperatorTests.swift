@@ -190,6 +190,19 @@ import Testing
         }
     }
 
+    @Test func resumesAPausedDestinationThatLeftTheConfig() async throws {
+        try await withTemporaryDirectory { directory in
+            let former = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
+            #expect(try await former.post(Data(), to: "/v1/destinations/crm/pause").status == 200)
+            #expect(await former.stop() == 0)
+            let gateway = try await Gateway.start(in: directory, config: "{}")
+            #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/pause").status == 404)
+            #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/resume").status == 200)
+            #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/resume").status == 404)
+            #expect(await gateway.stop() == 0)
+        }
+    }
+
     @Test func signsAPingAndDoesNotQueueIt() async throws {
         try await Gateway.run { gateway, receiver, directory in
             let answer = try await gateway.post(Data(), to: "/v1/destinations/crm/ping")

@@ -17,6 +17,12 @@ struct KnownNamesTests {
         try await withTemporaryDirectory { directory in try await body(try SQLiteQueue(in: directory)) }
     }
 
+    private func pause(_ queue: SQLiteQueue) async throws {
+        try await queue.set(
+            .paused, of: crm, until: nil,
+            as: .command("destinations.pause", target: "crm", until: nil, reason: nil))
+    }
+
     @Test func kindsOfTheAPIAreKnown() async throws {
         try await withQueue { queue in
             for kind in ["alert", "modal", "no-match", "rejected"] {
@@ -51,6 +57,21 @@ struct KnownNamesTests {
                 vendor: VendorID("no-such-vendor"), kind: .alert, warnings: [], body: Array("{}".utf8))
             try await queue.append([RoutedEvent(event: event, routes: [], deliveries: [])])
             try await KnownNames.check(vendor: "no-such-vendor", config, queue)
+        }
+    }
+
+    @Test func aPausedDestinationThatLeftTheConfigCanBeResumed() async throws {
+        try await withQueue { queue in
+            let refusal = CommandFailure.refused("Unknown destination \"crm\". routes.json has none of that name.")
+            await #expect(throws: refusal) {
+                try await DestinationWork.resumable("crm", in: config, queue, "routes.json")
+            }
+            try await pause(queue)
+            let name = try await DestinationWork.resumable("crm", in: config, queue, "routes.json")
+            #expect(name == crm)
+            let line = try await DestinationWork.resume(name, reason: nil, in: queue, asJSON: false)
+            #expect(line == "crm resumed.")
+            #expect(try await queue.statuses().isEmpty)
         }
     }
 }

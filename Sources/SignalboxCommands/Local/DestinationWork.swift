@@ -19,6 +19,15 @@ package enum DestinationWork {
         throw .refused(KnownNames.refusal("destination", name, among: known, else: "\(file) has none of that name."))
     }
 
+    /// The name of a destination that may be resumed. Also one that is no longer in the config: the queue keeps its
+    /// pause. Throws for any other unknown name. `file`: the path of the config.
+    package static func resumable(
+        _ name: String, in config: GatewayConfig, _ queue: any Store, _ file: String
+    ) async throws -> DestinationName {
+        let statuses = try await queue.statuses()
+        return try statuses.keys.first { $0.name == name } ?? find(name, in: config, file).name
+    }
+
     /// A line for each destination of the config or the queue, sorted by name. Counts are read from indexes. With
     /// `asJSON` each line is one object, otherwise the lines are a table.
     package static func lines(_ config: GatewayConfig, _ queue: any Store, asJSON: Bool) async throws -> [String] {
@@ -56,14 +65,13 @@ package enum DestinationWork {
 
     /// Ends every reason why the destination waits; returns the result as text. Durable when it returns.
     package static func resume(
-        _ destination: Destination, reason: String?, in queue: any Store, asJSON: Bool
+        _ destination: DestinationName, reason: String?, in queue: any Store, asJSON: Bool
     ) async throws -> String {
         try await queue.set(
-            nil, of: destination.name,
-            as: .command("destinations.resume", target: destination.name.name, reason: reason))
-        guard asJSON else { return "\(destination.name) resumed." }
+            nil, of: destination, as: .command("destinations.resume", target: destination.name, reason: reason))
+        guard asJSON else { return "\(destination) resumed." }
         return JSONText.members { json in
-            json.member("name", destination.name.name)
+            json.member("name", destination.name)
             json.member("state", "active")
         }
     }

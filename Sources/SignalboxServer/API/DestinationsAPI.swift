@@ -78,9 +78,10 @@ struct DestinationsAPI: Sendable {
         }
     }
 
-    /// Ends every reason why the destination waits. Not an error for an active destination.
+    /// Ends every reason why the destination waits. Not an error for an active destination. Throws 404 for a
+    /// destination that is not in the config, unless the queue has a pause or another such reason of it.
     func resume(_ call: Call) async throws -> Response {
-        let name = try destination(call)
+        let name = try await resumable(call)
         try await delayed.reply { () throws(StoreError) in try await queue.set(nil, of: name, as: call.action) }
         observation.changed(name, to: "active", because: call.query("reason"))
         return .json { json in
@@ -103,6 +104,14 @@ struct DestinationsAPI: Sendable {
             json.member("durationMs", result.duration)
             json.member("detail", result.words)
         }
+    }
+
+    /// A destination that left the config keeps its pause in the queue.
+    private func resumable(_ call: Call) async throws -> DestinationName {
+        let name = DestinationName(call.path("name"))
+        if destinations.contains(where: { $0.name == name }) { return name }
+        let statuses = try await delayed.reply { () throws(StoreError) in try await queue.statuses() }
+        return try statuses[name] == nil ? destination(call) : name
     }
 
     /// Throws 404 for a destination that is not in the config.

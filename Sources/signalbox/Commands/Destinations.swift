@@ -79,9 +79,9 @@ struct Destinations: AsyncParsableCommand {
                 requested, and the wait for the next probe.
                 """)
 
-        /// The config must name the destination.
+        /// The config may be missing.
         @OptionGroup var options: GatewayOptions
-        /// Must be in the config.
+        /// Must be in the config, or have a state in the queue that a resumption ends.
         @Argument(help: "Name of the destination.") var name: String
         /// Not required.
         @Option(help: "Why; the action log records it.") var reason: String?
@@ -90,8 +90,9 @@ struct Destinations: AsyncParsableCommand {
         /// One write. Resuming an active destination ends its backoff: a requested pause, and the wait for the next
         /// probe. Durable when it returns. A destination that answers 410 again is disabled again.
         func run() async throws {
-            let (config, destination) = try Destinations.find(name, options)
+            let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
+            let destination = try await DestinationWork.resumable(name, in: config, queue, options.configPath)
             print(try await DestinationWork.resume(destination, reason: reason, in: queue, asJSON: json))
         }
     }
