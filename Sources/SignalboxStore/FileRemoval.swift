@@ -1,8 +1,8 @@
 /// One step of a removal of files, least recently used first. Runs in one transaction. After its commit, the caller
 /// removes the files from the disk. Files that a waiting delivery needs stay, even beyond the limit on bytes.
 package struct FileRemoval: Sendable {
-    /// A file that may be removed.
-    package struct Candidate: Sendable {
+    /// A file that may be removed. In the order of removals: the least recently used one first.
+    package struct Candidate: Sendable, Comparable {
         package let id: Int64
         /// SHA-256, in hexadecimal digits.
         package let sha256: String
@@ -14,8 +14,16 @@ package struct FileRemoval: Sendable {
 
         /// Reads ``columns``.
         package init(_ row: some RecordRow) throws {
-            (id, sha256) = (try row.number(0), try row.text(1))
-            (bytes, usedAt) = (try row.number(2), try row.number(3))
+            self.init(
+                id: try row.number(0), sha256: try row.text(1), bytes: try row.number(2), usedAt: try row.number(3))
+        }
+
+        init(id: Int64, sha256: String, bytes: Int64, usedAt: Int64) {
+            (self.id, self.sha256, self.bytes, self.usedAt) = (id, sha256, bytes, usedAt)
+        }
+
+        package static func < (first: Self, second: Self) -> Bool {
+            (first.usedAt, first.id) < (second.usedAt, second.id)
         }
     }
 

@@ -132,12 +132,13 @@ extension FileRemoval {
     /// Files that another transaction has locked are left to a later removal. Locks the files in this order, then their
     /// URLs.
     fileprivate mutating func run(after start: Position, in transaction: PostgresTransaction) throws {
+        // PostgreSQL locks after it has ordered: a row that was used meanwhile has its new time at its former position.
         let candidates = try transaction.run(
             """
             SELECT \(Candidate.columns) FROM files WHERE (used_at, id) > ($1, $2) ORDER BY used_at, id LIMIT $3
             FOR UPDATE SKIP LOCKED
             """, [.number(start.usedAt), .number(start.id), .number(Int64(Self.most))]
-        ).map { try Candidate($0) }
+        ).map { try Candidate($0) }.sorted()
         let references = try references(of: candidates, in: transaction)
         var (files, urls, events) = ([Int64](), [Int64](), (files: [Int64](), events: [Int64]()))
         try forget(candidates, after: start) { file in
