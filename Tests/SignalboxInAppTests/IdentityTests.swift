@@ -55,6 +55,39 @@ import Testing
         #expect(world.records.last?.detail == EndReason.userChanged)
     }
 
+    /// A turn of another user may end the display before the timer does.
+    @Test func aMandatoryMessageComesBackForItsOwnUser() throws {
+        var world = World(
+            try message("sale"), try message("update", on: [.sessionStart]) { $0.isBlocking = true })
+        let sale = try #require(world.trigger(bought, user: "ann").offer)
+        let update = try #require(world.trigger(.sessionStart, user: "bob").offer)
+        try world.report(.shown, update.id)
+        world.wait(world.policy.silence)
+        try world.report(.shown, sale.id)
+        #expect(world.rows.offers[update.id]?.reason == EndReason.interrupted)
+        #expect(world.rows.offers.values.first { $0.state == .waiting }?.user == "bob")
+        world.messages.withdraw("update")
+        world.advance()
+        #expect(world.records.last?.detail == EndReason.withdrawn)
+    }
+
+    /// The timer decides about the device's present user, whose messages the turn of a former one does not have.
+    @Test func aReportAboutAFormerUsersOfferIsFollowedByATurnOfThePresentUser() throws {
+        var world = World(try message("sale"))
+        let sale = try #require(world.trigger(bought, user: "ann").offer)
+        world.addressed["phone"] = addressed(
+            try message("later", vendor: "braze") {
+                $0.delay = 2 * hour
+                $0.schedule.end = noon + hour
+            })
+        world.trigger(bought, user: "bob")
+        let report = Report(offer: sale.id, device: "phone", outcome: .shown, ticket: world.ticket())
+        let rows = world.rows.load(device: "phone", user: "ann")
+        let messages = ActiveMessages(world.messages)
+        let decision = try world.engine.report(report, rows, messages: messages, now: world.now)
+        #expect(decision.nextDue == world.now)
+    }
+
     private func addressed(_ definitions: Definition...) -> MessageIndex {
         definitions.reduce(into: MessageIndex()) { $0.register($1) }
     }

@@ -50,7 +50,9 @@ extension Turn {
         for offer in live where isOwn(offer) {
             let next = self.times(of: offer)
             if let check = next.check { times.check = min(times.check ?? check, check) }
-            if let due = next.due { times.due = min(times.due ?? due, due) }
+            // Only a turn of the device's user knows the end of a message that is addressed to that user.
+            let isUnknown = isOfDeviceUser(offer) && isLeftToItsUser(offer)
+            if let due = isUnknown ? now : next.due { times.due = min(times.due ?? due, due) }
         }
         return times
     }

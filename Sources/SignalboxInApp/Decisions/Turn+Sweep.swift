@@ -17,7 +17,7 @@ extension Turn {
 
     /// Whether this turn cannot tell a withdrawn message from one that is addressed to another user of the device: a
     /// turn has the messages of its own user only. Messages cannot be addressed to an anonymous user.
-    private func isLeftToItsUser(_ offer: borrowing Offer) -> Bool {
+    func isLeftToItsUser(_ offer: borrowing Offer) -> Bool {
         !isOfUser(offer) && !AnonymousUser.contains(offer.user) && messages[offer.message] == nil
     }
 
@@ -117,6 +117,8 @@ extension Turn {
     mutating func resume(_ former: Offer) {
         guard let definition = messages[former.message], !definition.hasEnded(at: now) else { return }
         var offer = newOffer(definition, since: now, .waiting, id: former.successorID)
+        // The turn may be one of another user, of a late report.
+        offer.user = former.user
         offer.flags.formUnion([.blocking, .uncounted])
         stack(offer)
     }
