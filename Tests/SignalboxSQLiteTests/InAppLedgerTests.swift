@@ -18,6 +18,20 @@ import Testing
         try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
     }
 
+    /// The row of an anonymous user changes with a display only, so its day may be long ago in each decision.
+    @Test func onlyOwnersThatADecisionSeesForgetTotals() {
+        var rows = InAppRowsInMemory()
+        let ledger = Ledger(totals: [.message("old"): Ledger.Total(count: 1, last: 0)])
+        var user = UserState(id: "u1")
+        user.ledger = ledger
+        rows.users["u1"] = .init(user, .init(seen: 0))
+        var device = DeviceState(id: "d1")
+        device.lastNow = InAppWalk.day
+        #expect(rows.oldTotals(of: [.device(device)]).isEmpty)
+        #expect(rows.oldTotals(of: [.user("u1", lastNow: InAppWalk.day - 1)]).isEmpty)
+        #expect(rows.oldTotals(of: [.user("u1", lastNow: InAppWalk.day)]) == ["old"])
+    }
+
     /// The number of rows of `inapp_displays` and `inapp_totals`.
     private func separateRows(_ queue: SQLiteQueue) async throws -> [Int64?] {
         try await queue.file.pool.read { db in

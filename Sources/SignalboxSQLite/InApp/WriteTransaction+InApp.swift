@@ -12,13 +12,13 @@ extension WriteTransaction {
     /// fail the group, which is then split.
     mutating func decide(_ decision: InAppDecision) throws {
         var rows = try inApp.load(decision.subject, tallies: decision.tallies)
-        for message in rows.oldTotals(at: now.milliseconds) where try !inApp.hasMessage(message) {
-            rows.missingMessages.insert(message)
-        }
         let step = decision.step(try rows.rows(of: decision.subject, tallies: decision.tallies))
         if !step.changes.isEmpty {
             let missing = rows.missingKeys(of: step.changes, InAppKeys())
             if !missing.isEmpty { try inApp.load(missing, into: &rows) }
+            for message in rows.oldTotals(of: step.changes) where try !inApp.hasMessage(message) {
+                rows.missingMessages.insert(message)
+            }
             rows.apply(step.changes, nextDue: step.nextDue)
             try write(rows)
         }

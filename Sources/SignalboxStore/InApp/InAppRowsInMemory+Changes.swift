@@ -37,8 +37,7 @@ extension InAppRowsInMemory {
 
     /// An owner that is seen on a new day loses the totals of messages that upkeep has removed since.
     private func forget<State>(_ owner: Owner<State>, at now: Instant, _ edits: inout LedgerEdits) {
-        guard owner.stored != nil, !owner.wasSeen(onDayOf: now) else { return }
-        for id in owner.state.ledger.messagesOfTotals where missingMessages.contains(id) {
+        for id in owner.oldTotals(at: now) where missingMessages.contains(id) {
             edits.change(owner.state.subject) { $0.removeTotal(of: id) }
         }
     }

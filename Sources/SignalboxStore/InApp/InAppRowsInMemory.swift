@@ -36,6 +36,11 @@ package struct InAppRowsInMemory {
             seen.map { $0 / InAppWalk.day == now / InAppWalk.day } ?? false
         }
 
+        /// The messages with totals and without displays, if the owner is seen on a new day.
+        func oldTotals(at now: Instant) -> [MessageID] {
+            stored != nil && !wasSeen(onDayOf: now) ? state.ledger.messagesOfTotals : []
+        }
+
         /// Records a decision about the owner at a time.
         mutating func see(at now: Instant) {
             if !wasSeen(onDayOf: now) { seen = now }
@@ -175,12 +180,19 @@ package struct InAppRowsInMemory {
 
     /// Messages with totals of owners that are seen on a new day: those that are no longer stored are forgotten.
     package func oldTotals(at now: Instant) -> ExactTextSet {
-        func messages<State>(_ owners: some Collection<Owner<State>>) -> [MessageID] {
-            owners.flatMap { owner in
-                owner.stored != nil && !owner.wasSeen(onDayOf: now) ? owner.state.ledger.messagesOfTotals : []
-            }
-        }
-        return ExactTextSet(messages(devices.values) + messages(users.values))
+        ExactTextSet(devices.values.flatMap { $0.oldTotals(at: now) } + users.values.flatMap { $0.oldTotals(at: now) })
+    }
+
+    /// The same for the owners that a decision records as seen: it need not look for the messages of the others.
+    package func oldTotals(of changes: [RowChange]) -> ExactTextSet {
+        ExactTextSet(
+            changes.flatMap { change -> [MessageID] in
+                switch change {
+                case .user(let id, let lastNow): users[id]?.oldTotals(at: lastNow) ?? []
+                case .device(let device): devices[device.id]?.oldTotals(at: device.lastNow) ?? []
+                default: []
+                }
+            })
     }
 
     // MARK: Rows of a decision
