@@ -38,9 +38,9 @@ struct KnownNamesTests {
     @Test func aDestinationIsTheKindOfItsDeadLetters() async throws {
         try await withQueue { queue in
             await #expect(throws: CommandFailure.self) { try await KnownNames.check(kind: "crm", config, queue) }
-            var config = config
-            config.destinations = [Destination(name: crm, endpoint: .inbox)]
-            try await KnownNames.check(kind: "crm", config, queue)
+            var configured = GatewayConfig()
+            configured.destinations = [Destination(name: crm, endpoint: .inbox)]
+            try await KnownNames.check(kind: "crm", configured, queue)
         }
     }
 

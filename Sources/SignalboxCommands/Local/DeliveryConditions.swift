@@ -1,4 +1,5 @@
 package import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxServer

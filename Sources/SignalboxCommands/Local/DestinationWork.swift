@@ -3,7 +3,7 @@ package import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxJSON
-import SignalboxNotification
+package import SignalboxNotification
 import SignalboxServer
 package import SignalboxStore
 
