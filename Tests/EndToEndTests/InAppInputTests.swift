@@ -23,7 +23,7 @@ import Testing
                 (#"{"device":"d-1",\#(event),"properties":[1]}}"#, 400, "inapp-malformed", "/event/properties"),
                 (
                     #"{"device":"d-1",\#(event),"properties":{"a":{"b":1}}}}"#, 400, "inapp-malformed",
-                    "/event/properties/a/b"
+                    "/event/properties/a"
                 ),
                 (
                     #"{"device":"d-1",\#(event),"properties":{"a":\#(nested(2))}}}"#, 400, "inapp-malformed",
