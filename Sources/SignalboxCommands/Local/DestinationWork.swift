@@ -24,8 +24,8 @@ package enum DestinationWork {
     package static func resumable(
         _ name: String, in config: GatewayConfig, _ queue: any Store, _ file: String
     ) async throws -> DestinationName {
-        let statuses = try await queue.statuses()
-        return try statuses.keys.first { $0.name == name } ?? find(name, in: config, file).name
+        let destination = DestinationName(name)
+        return try await queue.statuses()[destination] == nil ? find(name, in: config, file).name : destination
     }
 
     /// A line for each destination of the config or the queue, sorted by name. Counts are read from indexes. With

@@ -55,7 +55,7 @@ package struct PayloadBlock: Sendable {
         in envelope: RecordedEnvelope, from first: Int = 0, at offsets: Set<Int>? = nil, with parser: JSONParser,
         _ read: (RecordedPayload) throws(Rejection) -> Bool, rejected: (Rejection) -> Bool
     ) {
-        forEachText(from: first, at: offsets) { text, place throws(Rejection) in
+        forEachText(from: first, through: offsets?.max() ?? .max, at: offsets) { text, place throws(Rejection) in
             try envelope.open(text, at: place, with: parser, read)
         } rejected: {
             rejected($0)
@@ -63,26 +63,24 @@ package struct PayloadBlock: Sendable {
     }
 
     /// Passes every text to `read`, and the rejections of `read` and of the splitter to `rejected`, until one of them
-    /// returns false. `first`: texts that begin before this offset are skipped. `offsets`: texts elsewhere are skipped,
-    /// except for those of a line whose first text is at one of them; nil skips none. Returns false if one of the
-    /// closures ended the reading. A line that is not one text is cut again at its brackets.
+    /// returns false, or a text begins after `last`. `first`: texts that begin before this offset are skipped.
+    /// `offsets`: texts elsewhere are skipped, except for those of a line whose first text is at one of them; nil skips
+    /// none. Returns false if the reading ended early. A line that is not one text is cut again at its brackets.
     @discardableResult
     func forEachText(
-        from first: Int = 0, at offsets: Set<Int>? = nil,
+        from first: Int = 0, through last: Int = .max, at offsets: Set<Int>? = nil,
         _ read: (UnsafeBufferPointer<UInt8>, PayloadPosition) throws(Rejection) -> Bool, rejected: (Rejection) -> Bool
     ) -> Bool {
         bytes.withUnsafeBufferPointer { all in
             pieces.allSatisfy { piece in
                 let place = PayloadPosition(line: piece.line, offset: piece.offset)
+                guard place.offset <= last else { return false }
                 if place.offset < first || offsets?.contains(place.offset) == false {
                     // Later texts of the line may be requested.
-                    let rest = max(first, piece.offset)..<max(first, piece.offset + piece.range.count)
-                    guard piece.isLine, offsets.map({ rest.contains(where: $0.contains) }) ?? !rest.isEmpty else {
-                        return true
-                    }
+                    guard piece.isLine, piece.offset + piece.range.count > first else { return true }
                     let line = UnsafeBufferPointer(rebasing: all[piece.range])
                     return PayloadBlock(cutting: line, at: place)?
-                        .forEachText(from: first, at: offsets, read, rejected: rejected) ?? true
+                        .forEachText(from: first, through: last, at: offsets, read, rejected: rejected) ?? true
                 }
                 // The parser describes damaged texts, so that a rejection does not depend on the chunks of the input.
                 if let fault = piece.fault, fault == .tooLong || piece.range.isEmpty {

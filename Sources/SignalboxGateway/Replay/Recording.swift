@@ -191,11 +191,10 @@ struct Recording: Sendable {
         rejected: (Rejection) -> Void
     ) {
         let common = normalizer.envelope(of: Reception(from: source, at: Date(), vendor: vendor))
-        let (first, last) = (offsets?.min() ?? block.first, offsets?.max() ?? .max)
+        let first = offsets?.min() ?? block.first
         block.payloads.forEachPayload(
             in: envelope, from: first, at: offsets, with: parser
         ) { payload throws(Rejection) in
-            guard payload.place.offset <= last else { return false }
             guard offsets?.contains(payload.place.offset) ?? true else { return true }
             if offsets == nil { wrapped?.examine(payload.text) }
             guard selection.covers(payload.time) else { return true }

@@ -224,15 +224,15 @@ extension Arrival {
     }
 
     /// Extras in which a library gathered the display block in an object `notification`, flat as the keys
-    /// `gcm.notification.…` are (com.google.android.gms.gcm, GcmListenerService). No other form has keys of the
-    /// service next to the block.
+    /// `gcm.notification.…` are. No other form has keys of the service next to the block.
+    /// Source: dumps in apps of React Native and Flutter; no source of a library confirms it
     var isFCMBundle: Bool {
         hasBundledBlock && root.value.members.contains { key, _ in key.hasPrefix("google.") || key.hasPrefix("gcm.") }
     }
 
-    /// The same without the service's identifiers, as the channel of Firebase's older SDKs to iOS apps had it
-    /// (firebase-ios-sdk 6, `FIRMessagingRemoteMessage`, `appData`): `from`, and a key of the app. The body of a web
-    /// push has `fcmMessageId`.
+    /// The same without the service's identifiers, as older plugins passed it to iOS apps: `from`, and a key of the
+    /// app. The body of a web push has `fcmMessageId`.
+    /// Source: as ``isFCMBundle``
     var isFCMDirectMessage: Bool {
         guard hasBundledBlock, root["from"]?.isString == true else { return false }
         guard root["messageId"] == nil, root["sentTime"] == nil, root["fcmMessageId"] == nil else { return false }
