@@ -19,7 +19,7 @@ extension Observation {
     /// The same for a request to the router. The size is that of `content-length`; nil for a chunked body.
     func refused(_ problem: Problem, of call: Call, at endpoint: Endpoint) {
         let length = call.request.headers[.contentLength].flatMap { Int($0) }
-        refused(problem, from: call.source, bytes: length, isReport: !endpoint.path.hasSuffix("/notifications"))
+        refused(problem, from: call.source, bytes: length, isReport: endpoint.access != .source(.notifications))
     }
 
     /// The refused items of a batch; the size of each is not known.
