@@ -1,5 +1,6 @@
 import HTTPTypes
 import HummingbirdCore
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 
