@@ -37,6 +37,13 @@ package final class X509Certificate: @unchecked Sendable {
         X509_check_host(handle, host, host.utf8.count, UInt32(X509_CHECK_FLAG_NEVER_CHECK_SUBJECT), nil) == 1
     }
 
+    /// The end of its validity, `notAfter`, in seconds since 1970; nil if the certificate has no valid time there.
+    package var notAfter: Int? {
+        var time = tm()
+        guard ASN1_TIME_to_tm(X509_get0_notAfter(handle), &time) == 1 else { return nil }
+        return timegm(&time)
+    }
+
     /// The attribute `UID` of the subject (RFC 4519, 2.39); nil without one, and nil for several.
     package var subjectUID: String? {
         let name = X509_get_subject_name(handle)

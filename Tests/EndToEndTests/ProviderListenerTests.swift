@@ -70,6 +70,16 @@ import Testing
         }
     }
 
+    /// `signalbox certs new` makes certificates for 397 days.
+    @Test func tellsWhenItsCertificateExpires() async throws {
+        try await run { gateway, _, _ in
+            let name = "signalbox_listener_certificate_expiry_timestamp_seconds "
+            let sample = try await gateway.metrics().split(separator: "\n").first { $0.hasPrefix(name) }
+            let end = try #require(sample.flatMap { Double($0.dropFirst(name.count)) })
+            #expect(abs(end - Date().timeIntervalSince1970 - 397 * 86_400) < 86_400)
+        }
+    }
+
     /// A client connects again, so that the new authority judges its certificate.
     @Test func endsConnectionsWhenTheAuthorityOfClientsChanges() async throws {
         try await run(clientCA: true) { _, port, directory in

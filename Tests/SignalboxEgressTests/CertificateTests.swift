@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxEgress
 import Testing
 
@@ -12,6 +13,14 @@ struct CertificateTests {
         #expect(issued.certificate != again.certificate)
         #expect(issued.key != again.key)
         #expect(issued.key.hasPrefix("-----BEGIN PRIVATE KEY-----\n"))
+    }
+
+    @Test func tellsWhenACertificateExpires() throws {
+        let before = Int(Date().timeIntervalSince1970)
+        let certificate = try #require(X509Certificate.all(pem: maker.issue(for: hosts).certificate).first)
+        let lifetime = CertificateMaker.days * 86_400
+        let end = try #require(certificate.notAfter)
+        #expect((before + lifetime...Int(Date().timeIntervalSince1970) + lifetime).contains(end))
     }
 
     @Test func aCertificateOfManyHostsIsWhole() {

@@ -35,6 +35,8 @@ struct MetricValues: Sendable {
     let fleet: FleetStatus?
     /// Connections and rejected requests of provider endpoints.
     let providers: ProviderValues
+    /// When the certificate of the listeners for providers expires, in seconds since 1970; nil without one.
+    let certificateEnd: Int?
     /// Decisions and messages.
     let inApp: InAppValues
     /// Payloads and attempts since the start of the process.

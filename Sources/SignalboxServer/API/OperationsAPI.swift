@@ -120,7 +120,7 @@ struct OperationsAPI: Sendable {
         values?.gauges = MetricValues.bounded(gauges, to: shown)
         return MetricValues(
             queue: values, destinations: shown, left: Set(shown).subtracting(destinations), health: queue.health,
-            fleet: queue.fleet, providers: providers,
+            fleet: queue.fleet, providers: providers, certificateEnd: surface.tls?.notAfter,
             inApp: InAppValues(surface.inApp), counters: surface.observation.counters, server: server,
             streams: streams, failedTokens: failedTokens.values, forwards: forwards,
             routes: MetricValues.bounded(surface.routes.counters),

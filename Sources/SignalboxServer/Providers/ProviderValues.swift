@@ -71,6 +71,10 @@ extension Metric {
             "signalbox_provider_connections", .gauge, [],
             "Open connections to the listeners `gateway.listen.apns` and `gateway.listen.proxy`."
         ) { [([], Double($0.providers.connections))] },
+        optional(
+            "signalbox_listener_certificate_expiry_timestamp_seconds",
+            "Unix time when the certificate of these listeners expires; without a sample without `gateway.listen.tls`."
+        ) { $0.certificateEnd.map { Double($0) } },
         Metric(
             "signalbox_provider_connections_refused_total", .counter, ["reason"],
             "Connections to these listeners that ended before their first request, since the start: `handshake` (TLS), "

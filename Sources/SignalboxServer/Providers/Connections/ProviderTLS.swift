@@ -15,6 +15,8 @@ package struct ProviderTLS: Sendable {
     private let chains = ClientChains()
     /// The names of ``ProviderHost/all`` that the certificate is not for. Senders that use the proxy check it.
     package let uncoveredHosts: [String]
+    /// When the certificate expires, in seconds since 1970; nil if that cannot be read. Those of its chain do not count.
+    let notAfter: Int?
 
     /// Throws for texts that are not PEM, and for a key of another certificate. The error names the option, not the
     /// contents.
@@ -32,6 +34,7 @@ package struct ProviderTLS: Sendable {
                 of: files.key, "\(files.key.reference) is not the key of \(files.certificate.reference)")
         }
         let certificate = X509Certificate.all(pem: files.certificate.text).first
+        notAfter = certificate?.notAfter
         uncoveredHosts = ProviderHost.names.filter { certificate?.isFor(host: $0) != true }
         clientAuthorities = files.clientCA?.text
         clientCA = try files.clientCA.map { secret throws(ConfigRefusal) in
