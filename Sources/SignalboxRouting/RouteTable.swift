@@ -24,6 +24,11 @@ package struct RouteTable: Sendable, Equatable {
         patterns = CompiledPatterns(routes)
     }
 
+    /// The shortest time that deliveries wait for stored files; nil if no route makes them wait.
+    package var shortestMediaWait: Duration? {
+        routes.compactMap { if case .stored(let wait) = $0.media, wait > .zero { wait } else { nil } }.min()
+    }
+
     /// Always equal, because it is derived from the routes, which are compared. Keeps the matcher in step with the
     /// routes: both change together.
     private struct CompiledPatterns: Sendable, Equatable {

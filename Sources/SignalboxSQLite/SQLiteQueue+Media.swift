@@ -25,16 +25,16 @@ extension SQLiteQueue {
         wake()
     }
 
-    /// Returns at most `limit` downloads, at most `perHost` of each host with those in `busy`. Makes no reservation:
-    /// the caller excludes what it has begun.
+    /// Makes no reservation: the caller excludes what it has begun.
     package func dueMedia(
-        upTo limit: Int, perHost: Int, busy: [String: Int], excluding: Set<Int64>
+        upTo limit: Int, perHost: Int, busy: [String: Int], excluding: Set<Int64>, dueSince recent: Date
     ) async throws(StoreError) -> [MediaJob] {
         guard limit > 0 else { return [] }
         try await requestAgain()
         let start = mediaTurn.withLock(\.self)
         let jobs = try await file.read { db in
-            var search = MediaSearch(limit: limit, perHost: perHost, busy: busy, excluding: excluding)
+            var search = MediaSearch(
+                limit: limit, perHost: perHost, busy: busy, excluding: excluding, recent: recent.milliseconds)
             try search.run(after: start ?? "", upTo: nil, in: db)
             if let start { try search.run(after: "", upTo: start, in: db) }
             return search.jobs
@@ -139,6 +139,8 @@ struct MediaSearch {
     let busy: [String: Int]
     /// Downloads in progress, by number.
     let excluding: Set<Int64>
+    /// Downloads that became due since this time come first. In milliseconds since 1970.
+    let recent: Int64
     /// Host by host, in the order of the search.
     private(set) var jobs: [MediaJob] = []
 
@@ -155,28 +157,42 @@ struct MediaSearch {
             }
             position = host
             var places = min(perHost - busy[host, default: 0], limit - jobs.count)
-            guard places > 0 else { continue }
-            let rows = try StoredRow.fetchCursor(db.cachedStatement(sql: Self.line), arguments: [host])
-            while places > 0, let row = try rows.next() {
-                let id = try row.number(0)
-                guard !excluding.contains(id) else { continue }
-                jobs.append(
-                    MediaJob(
-                        id: id, url: try row.text(1), host: host, attempts: try row.count(2),
-                        validators: try MediaValidators(row, from: 3), stored: try row.optionalText(5)))
-                places -= 1
+            for line in [Self.recentFirst, Self.earlier] where places > 0 {
+                places -= try add(upTo: places, of: host, from: line, in: db)
             }
         }
+    }
+
+    /// Returns the number of downloads that it adds. `line`: one of the statements below.
+    private mutating func add(upTo places: Int, of host: String, from line: String, in db: Database) throws -> Int {
+        let rows = try StoredRow.fetchCursor(
+            db.cachedStatement(sql: line), arguments: ["host": host, "recent": recent])
+        var added = 0
+        while added < places, let row = try rows.next() {
+            let id = try row.number(0)
+            guard !excluding.contains(id) else { continue }
+            jobs.append(
+                MediaJob(
+                    id: id, url: try row.text(1), host: host, attempts: try row.count(2),
+                    validators: try MediaValidators(row, from: 3), stored: try row.optionalText(5)))
+            added += 1
+        }
+        return added
     }
 
     /// A step in the index `media_wanted`, so its cost does not depend on the number of downloads.
     static let nextHost = """
         SELECT min(host) FROM media WHERE state = 'wanted' AND host > :position AND (:end IS NULL OR host <= :end)
         """
-    /// The downloads of one host, the longest due first.
-    static let line = """
+    /// The downloads of one host that became due recently, the longest due first.
+    static let recentFirst = """
         SELECT id, url, attempts, etag, last_modified, sha256 FROM media
-        WHERE state = 'wanted' AND host = ? ORDER BY due, id
+        WHERE state = 'wanted' AND host = :host AND due >= :recent ORDER BY due, id
+        """
+    /// The other downloads of one host, the last due first.
+    static let earlier = """
+        SELECT id, url, attempts, etag, last_modified, sha256 FROM media
+        WHERE state = 'wanted' AND host = :host AND due < :recent ORDER BY due DESC, id DESC
         """
 }
 

@@ -199,10 +199,11 @@ package protocol DownloadStore: StoreStatus {
     /// when there may be something to download or to release.
     func openMedia(wake: @escaping @Sendable () -> Void) async throws(StoreError)
 
-    /// Due downloads, at most `limit`: of each host the oldest first, at most `perHost` less those in progress there
-    /// (`busy`). Hosts take turns. `excluding`: the downloads in progress.
+    /// Due downloads, at most `limit`, of each host at most `perHost` less those in progress there (`busy`). Hosts
+    /// take turns. Of one host, those that became due at `recent` or later come first, the longest due of them first;
+    /// then earlier ones, the last due of them first. `excluding`: the downloads in progress.
     func dueMedia(
-        upTo limit: Int, perHost: Int, busy: [String: Int], excluding: Set<Int64>
+        upTo limit: Int, perHost: Int, busy: [String: Int], excluding: Set<Int64>, dueSince recent: Date
     ) async throws(StoreError) -> [MediaJob]
 
     /// When the next download that failed is retried; nil for none.

@@ -106,11 +106,11 @@ extension Outcome {
 // MARK: Defaults
 
 extension DownloadStore {
-    /// Due downloads while none is in progress.
+    /// Due downloads, the longest due of each host first.
     package func dueMedia(
-        upTo limit: Int, perHost: Int, excluding: Set<Int64> = []
+        upTo limit: Int, perHost: Int, busy: [String: Int] = [:], excluding: Set<Int64> = []
     ) async throws(StoreError) -> [MediaJob] {
-        try await dueMedia(upTo: limit, perHost: perHost, busy: [:], excluding: excluding)
+        try await dueMedia(upTo: limit, perHost: perHost, busy: busy, excluding: excluding, dueSince: .distantPast)
     }
 }
 

@@ -7,8 +7,8 @@ import Testing
 
 extension StoreConformance {
     /// Requests for files: an append requests the URLs of its event, each once for all events.
-    /// ``DownloadStore/dueMedia(upTo:perHost:busy:excluding:)`` returns due downloads; the caller keeps track of
-    /// those in progress, so a crash loses none.
+    /// ``DownloadStore/dueMedia(upTo:perHost:busy:excluding:dueSince:)`` returns due downloads; the caller keeps
+    /// track of those in progress, so a crash loses none.
     ///
     /// Hosts take turns, and each has at most its share of concurrent downloads, so that a slow host does not delay the
     /// others. A download that failed rests until it is due, even across a restart. The signal of the downloads is
@@ -50,6 +50,24 @@ extension StoreConformance {
             let full = try await queue.dueMedia(
                 upTo: 10, perHost: 2, busy: ["https://a.example": 2], excluding: Set(first.map(\.id)))
             #expect(full.isEmpty)
+        },
+        Self("recentDownloadsComeBeforeEarlierOnes") { bench in
+            let queue = try bench.open()
+            for number in 0..<5 {
+                let urls = ["https://a.example/\(number)", "https://b.example/\(number)"]
+                try await queue.append([bench.event(number, waitingFor: urls)])
+                bench.clock.advance(by: 1)
+            }
+            let recent = bench.clock.now.addingTimeInterval(-2)
+            func search(_ excluding: Set<Int64>, perHost: Int) async throws -> [MediaJob] {
+                try await queue.dueMedia(
+                    upTo: 10, perHost: perHost, busy: [:], excluding: excluding, dueSince: recent)
+            }
+            let hosts = try await search([], perHost: 4)
+            let inOrder = ["a", "b"].flatMap { host in [3, 4, 2, 1].map { "https://\(host).example/\($0)" } }
+            #expect(hosts.map(\.url) == inOrder)
+            let others = try await search([hosts[0].id, hosts[2].id], perHost: 2)
+            #expect(others.prefix(2).map(\.url) == ["https://a.example/4", "https://a.example/1"])
         },
         Self("hostsTakeTurns") { bench in
             let queue = try bench.open()

@@ -7,6 +7,7 @@ import SignalboxRouting
 import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
+import Synchronization
 import Testing
 
 @testable import SignalboxGateway
@@ -63,15 +64,18 @@ import Testing
 
     private func service(
         _ queue: SQLiteQueue, exists: @escaping @Sendable () -> Bool = { true },
-        patience: Duration = .seconds(600), log: LogLines = LogLines(),
+        patience: Duration = .seconds(600), log: LogLines = LogLines(), concurrency: Int = 16,
+        shortestWait: Duration? = nil,
         download: @escaping @Sendable (MediaJob) async -> MediaOutcome
     ) -> MediaService {
         var settings = GatewayConfig.Media()
         settings.retry = Destination.Retry(attempts: 5, base: .zero, max: .zero)
+        settings.concurrency = concurrency
         return MediaService(
             queue,
             MediaService.Setup(
-                settings: settings, href: { "/media/" + $0.sha256 }, exists: { _ in exists() },
+                settings: settings, shortestWait: shortestWait, href: { "/media/" + $0.sha256 },
+                exists: { _ in exists() },
                 patience: patience,
                 transform: { event, route in Array("\(route) of \(event.count > 0)".utf8) },
                 download: download), logger: log.logger)
@@ -98,6 +102,27 @@ import Testing
             #expect(bodies[0].contains(#""status":"stored""#) && bodies[0].contains("/media/aaaa"))
             #expect(bodies[1].contains(#""status":"failed","reason":"html""#))
             #expect(bodies[2] == "short of true")
+        }
+    }
+
+    /// The host is slower than its new URLs arrive.
+    @Test func prefersDownloadsThatCanBeInTime() async throws {
+        try await withTemporaryDirectory { directory in
+            for age in [20.0, 15, 0] {
+                let queue = try SQLiteQueue(
+                    in: directory, now: { Self.now.addingTimeInterval(-age) }, elapsed: { .zero })
+                try await queue.append([event(Int(age), url: "https://a.example/\(Int(age))")])
+            }
+            let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
+            let order = Mutex<[String]>([])
+            let service = service(queue, concurrency: 1, shortestWait: .seconds(30)) { job in
+                order.withLock { $0.append(job.url) }
+                return .failed(MediaFailure(.html, "a page"))
+            }
+            try await service.open()
+            service.drain()
+            await service.runUntilDrained()
+            #expect(order.withLock(\.self) == ["15", "0", "20"].map { "https://a.example/" + $0 })
         }
     }
 

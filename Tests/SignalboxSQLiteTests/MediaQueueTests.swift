@@ -74,8 +74,9 @@ import Testing
 
     /// Every statement that runs while the queue of downloads is long finds its rows in an index.
     @Test(arguments: [
-        MediaSearch.nextHost, MediaSearch.line, HeldSearch.ready, HeldSearch.over, HeldSearch.states,
-        SQLiteQueue.files, "SELECT min(due) FROM media WHERE state = 'resting'", "SELECT min(until) FROM media_waits",
+        MediaSearch.nextHost, MediaSearch.recentFirst, MediaSearch.earlier, HeldSearch.ready, HeldSearch.over,
+        HeldSearch.states, SQLiteQueue.files, "SELECT min(due) FROM media WHERE state = 'resting'",
+        "SELECT min(until) FROM media_waits",
         "SELECT id FROM media WHERE state = 'resting' AND due <= ? ORDER BY due LIMIT ?",
         "SELECT id FROM media WHERE state = 'failed' AND checked_at < ? ORDER BY checked_at LIMIT 500",
         "SELECT id FROM media WHERE state = 'stored' AND checked_at < ? ORDER BY checked_at LIMIT 500",

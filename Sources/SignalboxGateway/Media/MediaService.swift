@@ -18,6 +18,8 @@ package struct MediaService: NamedService {
         let settings: GatewayConfig.Media
         /// The directory of the files, for the log.
         var directory = "media"
+        /// The shortest time that deliveries wait for files; nil if none wait.
+        var shortestWait: Duration?
         /// The URL of a stored file for receivers.
         let href: @Sendable (MediaFile) -> String
         /// False if a stored file has vanished from the disk, or has another size. May block.
@@ -215,14 +217,17 @@ package struct MediaService: NamedService {
     }
 
     /// True if places are left. Respects the limits of all downloads and of each host. Starts none while the quota is
-    /// exceeded.
+    /// exceeded. Prefers downloads that can end within the shortest wait: they have at least half of it left. So a
+    /// host that answers too slowly for all of its files still delivers some in time.
     private func beginDue(_ begin: (MediaJob) -> Void) async throws(StoreError) -> Bool {
-        let settings = setup.value.settings
+        let (settings, wait) = (setup.value.settings, setup.value.shortestWait)
+        let recent = wait.map { queue.now.addingTimeInterval(-($0 / .seconds(2))) } ?? .distantPast
         let state = gate.state
         let free = settings.concurrency - state.hosts.count
         guard free > 0, !state.isStopping, !quota.isFull else { return false }
         let jobs = try await queue.dueMedia(
-            upTo: free, perHost: settings.perHost, busy: state.busy, excluding: Set(state.hosts.keys))
+            upTo: free, perHost: settings.perHost, busy: state.busy, excluding: Set(state.hosts.keys),
+            dueSince: recent)
         for job in jobs {
             gate.begin(job)
             begin(job)

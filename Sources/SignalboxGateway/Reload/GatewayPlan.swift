@@ -173,7 +173,8 @@ package struct GatewayPlan: Sendable {
         settings.transport = config.media.transport
         let fetcher = MediaFetcher(settings, http: client, store: resources.media)
         let (routes, store) = (resolved.routes, resources.media)
-        return MediaService.Setup(settings: config.media, directory: store.directory) { file in
+        let wait = routes.shortestMediaWait
+        return MediaService.Setup(settings: config.media, directory: store.directory, shortestWait: wait) { file in
             links.href(file.sha256, now: Date())
         } exists: { file in
             store.find(file.sha256)?.bytes == file.bytes

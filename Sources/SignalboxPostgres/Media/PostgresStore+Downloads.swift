@@ -68,16 +68,15 @@ extension PostgresStore {
         }
     }
 
-    /// Returns at most `limit` downloads of the hosts that this node owns, at most `perHost` of each host with those in
-    /// `busy`. Makes no reservation: the caller excludes what it has begun.
+    /// Returns downloads of the hosts that this node owns. Makes no reservation: the caller excludes what it has begun.
     package func dueMedia(
-        upTo limit: Int, perHost: Int, busy: [String: Int], excluding: Set<Int64>
+        upTo limit: Int, perHost: Int, busy: [String: Int], excluding: Set<Int64>, dueSince recent: Date
     ) async throws(StoreError) -> [MediaJob] {
         guard limit > 0 else { return [] }
         if mediaTurn.withLock({ $0.node != nil }) { try await joinDownloads() }
         try await requestAgain()
         let start = mediaTurn.withLock(\.host)
-        let search = MediaSearch(limit: limit, perHost: perHost, busy: busy, excluding: excluding)
+        let search = MediaSearch(limit: limit, perHost: perHost, busy: busy, excluding: excluding, recent: recent)
         let jobs = try await readers.read { [membership] connection in
             let node = try membership.current()
             var jobs = try search.jobs(after: start, upTo: nil, of: node, on: connection)
@@ -127,6 +126,8 @@ private struct MediaSearch: Sendable {
     let busy: [String: Int]
     /// Downloads in progress, by number.
     let excluding: Set<Int64>
+    /// Downloads that became due since this time come first.
+    let recent: Date
 
     /// The downloads of the hosts after one, in their order, up to another.
     func jobs(
@@ -139,6 +140,7 @@ private struct MediaSearch: Sendable {
                 .number(node), .text(start), .text(end), .texts(busy.map(\.key)),
                 .numbers(busy.map { Int64($0.value) }),
                 .numbers(excluding.sorted()), .number(Int64(perHost)), .number(Int64(limit)),
+                .time(recent),
             ])
         return try rows.map { row in
             MediaJob(
@@ -166,9 +168,15 @@ private struct MediaSearch: Sendable {
         )
         SELECT m.id, m.url, m.host, m.attempts, m.etag, m.last_modified, m.sha256
         FROM places p CROSS JOIN LATERAL (
-            SELECT * FROM media w WHERE w.state = 'wanted' AND w.host = p.host AND w.id <> ALL ($6)
-            ORDER BY w.due, w.id LIMIT greatest(p.free, 0)
+            (SELECT *, 1 AS part, row_number() OVER (ORDER BY due, id) AS place FROM media
+                WHERE state = 'wanted' AND host = p.host AND due >= $9 AND id <> ALL ($6)
+                ORDER BY due, id LIMIT greatest(p.free, 0))
+            UNION ALL
+            (SELECT *, 2, row_number() OVER (ORDER BY due DESC, id DESC) FROM media
+                WHERE state = 'wanted' AND host = p.host AND due < $9 AND id <> ALL ($6)
+                ORDER BY due DESC, id DESC LIMIT greatest(p.free, 0))
+            ORDER BY part, place LIMIT greatest(p.free, 0)
         ) m
-        ORDER BY m.host, m.due, m.id LIMIT $8
+        ORDER BY m.host, m.part, m.place LIMIT $8
         """
 }

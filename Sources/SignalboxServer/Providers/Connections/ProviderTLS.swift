@@ -15,7 +15,8 @@ package struct ProviderTLS: Sendable {
     private let chains = ClientChains()
     /// The names of ``ProviderHost/all`` that the certificate is not for. Senders that use the proxy check it.
     package let uncoveredHosts: [String]
-    /// When the certificate expires, in seconds since 1970; nil if that cannot be read. Those of its chain do not count.
+    /// When the certificate expires, in seconds since 1970; nil if that cannot be read. Others of its chain do not
+    /// count.
     let notAfter: Int?
 
     /// Throws for texts that are not PEM, and for a key of another certificate. The error names the option, not the
