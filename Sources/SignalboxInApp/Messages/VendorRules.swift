@@ -5,7 +5,7 @@ package struct VendorRules: Sendable {
     package var reEligibility: Message.ReEligibility = .never
     /// Whether the interval of the policy applies.
     package var keepsInterval = true
-    /// Whether a message may show at the very start of its schedule, and at the very end.
+    /// Whether a message may be shown at the instant of its start.
     package var startIsInside = true
     /// Whether a message may be shown at the instant of its end.
     package var endIsInside = false
