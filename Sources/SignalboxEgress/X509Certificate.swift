@@ -39,6 +39,7 @@ package final class X509Certificate: @unchecked Sendable {
 
     /// The end of its validity, `notAfter`, in seconds since 1970; nil if the certificate has no valid time there.
     package var notAfter: Int? {
+        // NIOSSL's own property traps for a time that is not valid.
         var time = tm()
         guard ASN1_TIME_to_tm(X509_get0_notAfter(handle), &time) == 1 else { return nil }
         return timegm(&time)

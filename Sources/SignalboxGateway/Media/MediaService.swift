@@ -220,13 +220,12 @@ package struct MediaService: NamedService {
     /// exceeded. Prefers downloads that can end within the shortest wait: they have at least half of it left. So a
     /// host that answers too slowly for all of its files still delivers some in time.
     private func beginDue(_ begin: (MediaJob) -> Void) async throws(StoreError) -> Bool {
-        let (settings, wait) = (setup.value.settings, setup.value.shortestWait)
-        let recent = wait.map { queue.now.addingTimeInterval(-($0 / .seconds(2))) } ?? .distantPast
-        let state = gate.state
-        let free = settings.concurrency - state.hosts.count
+        let (setup, state) = (setup.value, gate.state)
+        let free = setup.settings.concurrency - state.hosts.count
         guard free > 0, !state.isStopping, !quota.isFull else { return false }
+        let recent = setup.shortestWait.map { queue.now - $0 / 2 } ?? .distantPast
         let jobs = try await queue.dueMedia(
-            upTo: free, perHost: settings.perHost, busy: state.busy, excluding: Set(state.hosts.keys),
+            upTo: free, perHost: setup.settings.perHost, busy: state.busy, excluding: Set(state.hosts.keys),
             dueSince: recent)
         for job in jobs {
             gate.begin(job)

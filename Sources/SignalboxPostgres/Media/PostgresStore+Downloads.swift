@@ -168,15 +168,15 @@ private struct MediaSearch: Sendable {
         )
         SELECT m.id, m.url, m.host, m.attempts, m.etag, m.last_modified, m.sha256
         FROM places p CROSS JOIN LATERAL (
-            (SELECT *, 1 AS part, row_number() OVER (ORDER BY due, id) AS place FROM media
+            (SELECT *, 1 AS part, due AS turn, id AS tie FROM media
                 WHERE state = 'wanted' AND host = p.host AND due >= $9 AND id <> ALL ($6)
                 ORDER BY due, id LIMIT greatest(p.free, 0))
             UNION ALL
-            (SELECT *, 2, row_number() OVER (ORDER BY due DESC, id DESC) FROM media
+            (SELECT *, 2, -due, -id FROM media
                 WHERE state = 'wanted' AND host = p.host AND due < $9 AND id <> ALL ($6)
                 ORDER BY due DESC, id DESC LIMIT greatest(p.free, 0))
-            ORDER BY part, place LIMIT greatest(p.free, 0)
+            ORDER BY part, turn, tie LIMIT greatest(p.free, 0)
         ) m
-        ORDER BY m.host, m.part, m.place LIMIT $8
+        ORDER BY m.host, m.part, m.turn, m.tie LIMIT $8
         """
 }

@@ -73,7 +73,7 @@ extension Metric {
         ) { [([], Double($0.providers.connections))] },
         optional(
             "signalbox_listener_certificate_expiry_timestamp_seconds",
-            "Unix time when the certificate of these listeners expires; without a sample without `gateway.listen.tls`."
+            "Unix time when the certificate of `gateway.listen.tls` expires; no sample if that option is absent."
         ) { $0.certificateEnd.map { Double($0) } },
         Metric(
             "signalbox_provider_connections_refused_total", .counter, ["reason"],
