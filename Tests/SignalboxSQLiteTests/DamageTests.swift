@@ -27,7 +27,7 @@ private let rounds = ProcessInfo.processInfo.environment["SIGNALBOX_DAMAGE_ROUND
             let whole = DamagedFile(directory: directory)
             try await whole.fill(events: rounds == nil ? 24 : 400)
             let bytes = try Data(contentsOf: URL(fileURLWithPath: whole.path))
-            let due = try await whole.copy(bytes).use()
+            let due = try await whole.withCopy(bytes) { try await $0.use() }
             #expect(!due.isReported && !due.claimed.isEmpty)
             let seed = rounds == nil ? 20_261_122 : UInt64.random(in: 0 ... .max)
             var random = SeededGenerator(seed: seed)
@@ -35,7 +35,7 @@ private let rounds = ProcessInfo.processInfo.environment["SIGNALBOX_DAMAGE_ROUND
                 let some = Damage.allCases.randomElement(using: &random) ?? .zeroed
                 for damage in rounds == nil ? [some] : Damage.allCases {
                     let damaged = Self.damaged(bytes, page, damage, using: &random)
-                    let result = try await whole.copy(damaged).use()
+                    let result = try await whole.withCopy(damaged) { try await $0.use() }
                     let isSilent = !result.claimed.isSuperset(of: due.claimed)
                     #expect(!isSilent || result.isReported, "seed \(seed), page \(page + 1), \(damage)")
                 }
@@ -78,9 +78,10 @@ private let rounds = ProcessInfo.processInfo.environment["SIGNALBOX_DAMAGE_ROUND
                 // Trying all values takes a minute.
                 let values = rounds == nil ? [Self.values[position % Self.values.count]] : Self.values
                 for value in values {
-                    let file = try whole.copy(bytes)
-                    try file.set(column, of: table, to: value)
-                    _ = try await file.use()
+                    _ = try await whole.withCopy(bytes) { file in
+                        try file.set(column, of: table, to: value)
+                        return try await file.use()
+                    }
                 }
             }
         }
@@ -131,15 +132,14 @@ private let rounds = ProcessInfo.processInfo.environment["SIGNALBOX_DAMAGE_ROUND
 }
 
 extension DamagedFile {
-    /// A copy with other bytes. Replaces an earlier copy.
-    fileprivate func copy(_ bytes: Data) throws -> DamagedFile {
-        let copy = DamagedFile(directory: directory + "/copy")
-        if FileManager.default.fileExists(atPath: copy.directory) {
-            try FileManager.default.removeItem(atPath: copy.directory)
-        }
+    /// Lends a copy with other bytes, and removes it afterwards. Each copy has its own directory: a queue that closes
+    /// removes its files later, perhaps while the next copy is in use.
+    fileprivate func withCopy<R>(_ bytes: Data, _ body: (DamagedFile) async throws -> R) async throws -> R {
+        let copy = DamagedFile(directory: directory + "/" + UUID().uuidString)
         try FileManager.default.createDirectory(atPath: copy.directory, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: copy.directory) }
         try bytes.write(to: URL(fileURLWithPath: copy.path))
-        return copy
+        return try await body(copy)
     }
 
     /// Lets every column hold any value.
