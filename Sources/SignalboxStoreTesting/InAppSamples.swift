@@ -104,7 +104,7 @@ struct InAppSamples {
         return Dictionary((0..<number(5)).map { ("p\($0)", pick(values)) }, uniquingKeysWith: { $1 })
     }
 
-    /// An offer of a later state keeps the device of its id, as the engine's do.
+    /// An offer with the id of an earlier one has the same device, as with the engine.
     private mutating func offer(after model: InAppModel) -> Offer {
         let id = "of_\(number(20))"
         var offer = Offer(

@@ -207,7 +207,7 @@ import Testing
             #expect(result.output.contains("synerise: yes, proof at /issuer"))
             #expect(result.output.contains("braze: no; there is no `_ab`, `ab`"))
             #expect(result.output.contains("granify: no; no key identifies its labels; set `vendor` of a source to"))
-            #expect(result.output.contains("catalogue: 9 of its 72 vendors examined, by aps"))
+            #expect(result.output.contains("catalogue: 9 of its 74 vendors examined, by aps"))
             let mindbox = result.output.split(separator: "\n").count { $0.contains("mindbox: no") }
             #expect(mindbox == 1, "Markers that fail for the same reason share a line.")
             #expect(result.output.contains("mindbox: no; /aps has no uniqueKey"))

@@ -100,8 +100,8 @@ import Testing
                 #expect(command.output == "0 deliveries removed\n")
                 #expect(
                     command.errors == """
-                        signalbox: Not removed: 3 deliveries with an attempt that has begun, or in the gateway's memory. \
-                        Pause the destination and repeat, or with one gateway, purge over HTTP.
+                        signalbox: Not removed: 3 deliveries whose attempt has begun, or that a gateway has in memory. \
+                        Pause the destination, then repeat. With a single gateway, you can purge over HTTP instead.
 
                         """)
                 let filter = #""filter": {"state": "waiting"}"#

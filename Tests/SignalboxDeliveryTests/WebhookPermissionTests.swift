@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func unreachableDestinationWithholdsPermission() async throws {
+    @Test func deniedAddressWithholdsPermission() async throws {
         let http = OutboundHTTP(policy: AddressPolicy())
         defer { http.stop() }
         var webhook = Destination.Webhook(url: "http://127.0.0.1:9/", secrets: [])

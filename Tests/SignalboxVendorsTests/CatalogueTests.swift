@@ -21,7 +21,7 @@ import Testing
 
     @Test func theBuiltInCatalogueHasNoMistakes() {
         let entries = Catalogue.builtIn.entries
-        #expect(entries.count == 72)
+        #expect(entries.count == 74)
         #expect(Set(entries.map(\.vendor)).count == entries.count)
         #expect(entries.allSatisfy { !$0.name.isEmpty && !$0.source.isEmpty && !$0.confidence.isEmpty })
         #expect(entries.filter(\.markers.isEmpty).map(\.vendor.name) == ["azure-notification-hubs"])
@@ -30,7 +30,7 @@ import Testing
     @Test func checksOnlyVendorsWithAKeyInThePayload() throws {
         #expect(try asked(by: #"{"aps":{"alert":"x"},"order":{"id":1},"wzrk":"1","custo":1,"customs":1}"#) == [])
         #expect(try asked(by: #"{"wzrk_pn":"true"}"#) == ["clevertap"])
-        #expect(try asked(by: #"{"aps":{},"source":"x"}"#) == ["bloomreach", "webengage", "freshchat"])
+        #expect(try asked(by: #"{"aps":{},"source":"x"}"#) == ["bloomreach", "webengage", "freshchat", "insider"])
         #expect(try asked(by: #"{"itbl":"{}","itbl2":"x","bsft_message_uuid":"u"}"#) == ["iterable", "blueshift"])
     }
 
@@ -288,7 +288,7 @@ import Testing
             try parser.parse(Array(payload.utf8)), size: payload.utf8.count, parser: parser)
         let lines = Catalogue.builtIn.explain(opened)
         #expect(lines.contains("  " + line), "\(lines)")
-        #expect(lines[0].contains("of its 72 vendors"))
+        #expect(lines[0].contains("of its 74 vendors"))
     }
 }
 

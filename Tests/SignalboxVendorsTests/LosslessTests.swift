@@ -48,7 +48,7 @@ import Testing
         "", "0", "1", "true", "TRUE", "false", "null", "no", "0.0", "-1",
         "Synerise", "com.sourse.notification", "xnpe_platform", "DENGAGE", "intercom_sdk", "SFMC", "sfmc", "Sfmc",
         "static-content", "dynamic-content", "stream.chat", "open", "single-image", "carousel", "PORTRAIT", "LANDSCAPE",
-        "stream.video", "freshchat_user", "userpilot-notification", "Control",
+        "stream.video", "freshchat_user", "userpilot-notification", "Control", "Insider",
         "d", "jpg", "png", "gif", "mp3", "mp4", "image", "text", "none", "custom", "textInput", "silent_push",
         "Smartech", "orcl", "ORCL", "jpeg", "DELETE", "delete", "auth-required", "8030",
     ]

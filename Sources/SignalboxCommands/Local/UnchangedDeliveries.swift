@@ -35,8 +35,8 @@ package struct UnchangedDeliveries: Sendable, Equatable {
     package static func inProgress(_ count: Int) -> String? {
         guard count > 0 else { return nil }
         return """
-            Not removed: \(Counted.words(count, "delivery")) with an attempt that has begun, or in the gateway's \
-            memory. Pause the destination and repeat, or with one gateway, purge over HTTP.
+            Not removed: \(Counted.words(count, "delivery")) whose attempt has begun, or that a gateway has in memory. \
+            Pause the destination, then repeat. With a single gateway, you can purge over HTTP instead.
             """
     }
 

@@ -100,9 +100,9 @@ extension CatalogueReading {
         return true
     }
 
-    /// The elements of the first non-empty list of the alternatives, or the members of the first object. Warns of a
-    /// value that is not a list, and of a list with more elements than ``longestList``; tries the next alternative
-    /// after the former. Members of an object are in the order of their keys.
+    /// The elements of the first of the alternatives that is a list or an object and not empty; of an object, its
+    /// members in the order of their keys. Warns of each other value before it, except empty ones, and of a list with
+    /// more elements than ``longestList``.
     func elements(
         _ paths: CataloguePaths, _ code: String, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification

@@ -15,6 +15,14 @@ extension Arrival {
             }
     }
 
+    /// The push that asks a managed device to connect to its server: the key `mdm` alone, with the device's PushMagic
+    /// (developer.apple.com, "MDM Protocol Reference", "The push notification"). It has no `aps`.
+    var isDeviceManagement: Bool {
+        var members = root.value.members
+        guard let (key, value) = members.next(), members.next() == nil else { return false }
+        return key.equals("mdm") && value.isString
+    }
+
     /// Opens a payload for APNs. The vendor's keys are next to `aps`. `envelope`: ``Envelope/apns`` or the one
     /// through FCM, which names the installation that it sends to (firebase-ios-sdk, FIRMessagingConstants.m,
     /// `kFIRMessagingFID`). FCM's HTTP v1 API sends to such an id as to a token (REST reference, `fid`).

@@ -7,11 +7,14 @@ extension PlainReading {
     /// The buttons of a display block; ``PushNotification`` reads their titles and identifiers.
     private static let buttons = KeySchema.Value.unchecked(.list(KeySchema(["action": .scalar, "title": .text])))
 
+    /// A tap as Huawei's Push Kit describes it; the event keeps the object.
+    private static let click = KeySchema.Value.objectOrString(KeySchema([:]))
+
     /// The display block of a message.
     private static let block = KeySchema([
         "title": .text, "subtitle": .text, "body": .text, "sound": .text, "badge": .integer,
         "notification_count": .integer, "title_loc_key": .text, "title_loc_args": .strings, "body_loc_key": .text,
-        "body_loc_args": .strings, "tag": .text, "image": .text, "icon": .link, "click_action": .text,
+        "body_loc_args": .strings, "tag": .text, "image": .text, "icon": .link, "click_action": click,
         "channel_id": .text, "android_channel_id": .text, "actions": buttons,
     ])
 
@@ -149,10 +152,25 @@ extension PushNotification {
 }
 
 extension Action {
-    /// `click_action` is an intent filter of the app on Android, a URL on the web.
+    /// `click_action` is an intent filter of the app on Android, a URL on the web, and an object for Huawei's Push Kit.
     static func clicking(_ value: JSONValue) -> Action? {
+        if value.isObject { return clickingInPushKit(value) }
         guard let text = value.text else { return nil }
         guard text.contains("://") else { return Action(.custom, value: text, vendorType: "click_action") }
         return opening(value, vendorType: "click_action")
+    }
+
+    /// Huawei's `click_action`: 1 opens a page of the app by an intent or the name of an action, 2 a URL, and 3 the app
+    /// (HMS-Core/hms-push-serverdemo-go @1859eae4, message_hm.go; developer.huawei.com, Push Kit, `ClickAction`). Nil
+    /// for any other type.
+    private static func clickingInPushKit(_ click: JSONValue) -> Action? {
+        switch click["type"]?.integer {
+        case 1:
+            click["intent"].flatMap { opening($0, vendorType: "click_action") }
+                ?? click["action"]?.text.map { Action(.custom, value: $0, vendorType: "click_action") }
+        case 2: click["url"].flatMap { opening($0, vendorType: "click_action") }
+        case 3: Action(.openApp, vendorType: "click_action")
+        default: nil
+        }
     }
 }

@@ -83,8 +83,8 @@ struct TemplateScan {
         guard counted > Self.countLimit else { return }
         throw mistake(
             at: start,
-            "the template has too many tags and \"\(Character(Unicode.Scalar(text[start])))\" up to here for its "
-                + "length; shorten it, or use fewer of them")
+            "for its length, the template has too many tags and \"\(Character(Unicode.Scalar(text[start])))\" up to "
+                + "here; shorten it, or use fewer of them")
     }
 
     /// True for a byte that begins a character, and at the end.

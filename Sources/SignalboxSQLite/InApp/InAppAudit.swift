@@ -60,9 +60,8 @@ enum InAppAudit {
         }
     }
 
-    /// Offers, displays and totals whose device or user has no row.
-    /// Rows without an owner are never read and never removed. Ledgers are in the row of their owner and cannot lose
-    /// it.
+    /// Displays and totals whose device or user has no row, and offers that no device lists. Such rows are never read
+    /// and never removed. Ledgers are in the row of their owner and cannot lose it.
     private static func orphans(in db: Database) throws -> [String] {
         let owners = """
             (kind = 0 AND EXISTS (SELECT 1 FROM inapp_users WHERE id = owner))
@@ -70,12 +69,13 @@ enum InAppAudit {
             """
         let listed = "instr(' ' || d.offers || ' ', ' ' || seq || ' ') > 0"
         return try [
-            ("inapp_offers", "EXISTS (SELECT 1 FROM inapp_devices d WHERE d.id = device AND \(listed))"),
-            ("inapp_displays", owners), ("inapp_totals", owners),
-        ].compactMap { table, isOwned in
+            ("inapp_offers", "EXISTS (SELECT 1 FROM inapp_devices d WHERE d.id = device AND \(listed))", "device"),
+            ("inapp_displays", owners, "user or device"), ("inapp_totals", owners, "user or device"),
+        ].compactMap { table, isOwned, owner in
             let count = try db.count("SELECT count(*) FROM \(table) WHERE NOT (\(isOwned))")
             let verb = count == 1 ? "belongs" : "belong"
-            return count == 0 ? nil : "\(Counted.words(count, "row")) of \(table) \(verb) to no user or device"
+            let listing = table == "inapp_offers" ? " that lists \(count == 1 ? "it" : "them")" : ""
+            return count == 0 ? nil : "\(Counted.words(count, "row")) of \(table) \(verb) to no \(owner)\(listing)"
         }
     }
 }

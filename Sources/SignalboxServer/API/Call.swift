@@ -37,6 +37,7 @@ struct Call: Sendable {
         }
         return number
     }
+
     /// A time; nil when it is absent. Throws ``Problem/badQuery(_:)`` for text that is not RFC 3339.
     func time(_ name: String) throws(Problem) -> Date? {
         try query(name).map { text throws(Problem) in try Self.time(text, named: name) }
