@@ -98,7 +98,7 @@ verify: deps-test
 	.build/test-venv/bin/python Tests/verify-calendars.py .build/calendars.ndjson
 	.build/test-venv/bin/python Tests/verify-otlp.py .build/otlp.ndjson
 	.build/test-venv/bin/python Tests/check-monitoring.py .build/debug/signalbox .build/test-tools/promtool \
-	    Examples/monitoring docs/troubleshooting.md
+	    Examples/monitoring
 	.build/test-venv/bin/python Tests/verify-openapi.py .build/debug/signalbox .build/answers.ndjson
 
 # The pages of documentation that a reader follows: their files, commands and outputs, against the built binary.

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Checks the metrics of a built gateway, and the dashboard and alert rules that ship with it.
 
-usage: check-monitoring.py BINARY PROMTOOL FOLDER_OF_EXAMPLES TROUBLESHOOTING_PAGE
+usage: check-monitoring.py BINARY PROMTOOL FOLDER_OF_EXAMPLES
 
 Starts the gateway, sends payloads of several outcomes, and reads its metrics in both formats. promtool checks the
 Prometheus text, the alert rules and their tests, and the queries of the dashboard; the parser of prometheus-client
-reads the OpenMetrics text. Each query must name families of the page and their labels, and each runbook link a heading.
+reads the OpenMetrics text. Each query must name families of the page and their labels.
 Prints every failure; the exit status is 1 if there was one.
 """
 
@@ -186,7 +186,7 @@ def page_failures(plain, text):
             yield f"the page has no line {sample}"
 
 
-def main(binary, promtool, examples, troubleshooting):
+def main(binary, promtool, examples):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         plain, text = scrapes(binary, folder)
@@ -206,13 +206,6 @@ def main(binary, promtool, examples, troubleshooting):
             failures.append(f"found {len(alerts)} queries of alerts and {len(queries)} of the dashboard")
         for query in alerts + queries:
             failures += query_failures(query, labels)
-
-        headings = re.findall(r"^#+ (.*)$", troubleshooting.read_text(encoding="utf-8"), re.MULTILINE)
-        anchors = {re.sub(r"[^a-z0-9 -]", "", heading.lower()).replace(" ", "-") for heading in headings}
-        links = re.findall(r"runbook_url: \S+troubleshooting\.md#(\S+)", rules)
-        if len(links) != len(alerts):
-            failures.append("an alert has no runbook_url")
-        failures += [f"runbook_url: troubleshooting.md has no heading #{link}" for link in links if link not in anchors]
     for failure in failures:
         print(failure)
     count = len(labels)
@@ -221,7 +214,7 @@ def main(binary, promtool, examples, troubleshooting):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 5:
+    if len(sys.argv) != 4:
         sys.exit(__doc__)
     binary, promtool = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-    sys.exit(main(binary, promtool, pathlib.Path(sys.argv[3]), pathlib.Path(sys.argv[4])))
+    sys.exit(main(binary, promtool, pathlib.Path(sys.argv[3])))
