@@ -230,6 +230,7 @@ import Testing
             #expect(try await bench.push(body: body).summary == "200")
             try await bench.withEvents { events in
                 #expect(events.map { $0["data"]?["platform"]?.string } == ["apns"])
+                #expect(events.map { $0["data"]?["kind"]?.string } == ["silent"])
             }
         }
     }

@@ -61,9 +61,13 @@ extension PlainReading {
 }
 
 extension PushNotification {
-    /// Reads `aps`; keeps values that were read before.
+    /// Reads `aps`; keeps values that were read before. Without `aps` the push is silent: APNs passes it to the app,
+    /// or to the system if it wakes a managed device, and shows nothing.
     mutating func readAPS(_ value: JSONValue?, in parser: JSONParser) {
-        guard let aps = value.map({ JSONObject($0) }) else { return }
+        guard let aps = value.map({ JSONObject($0) }) else {
+            kind = .silent
+            return
+        }
         kind = Self.kind(of: aps)
         let alert = aps["alert"]
         if kind == .liveActivity { readActivityAlert(alert, in: parser) }
