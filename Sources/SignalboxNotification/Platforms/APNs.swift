@@ -23,6 +23,13 @@ extension Arrival {
         return key.equals("mdm") && value.isString
     }
 
+    /// The push that tells a file provider of changes: `container-identifier` and `domain`, without `aps`
+    /// (developer.apple.com, NSFileProviderManager, `signalEnumerator(for:completionHandler:)`).
+    var isFileProviderSignal: Bool {
+        guard root["container-identifier"]?.isString == true, root["domain"]?.isString == true else { return false }
+        return root.value.members.allSatisfy { key, _ in key.equals("container-identifier") || key.equals("domain") }
+    }
+
     /// Opens a payload for APNs. The vendor's keys are next to `aps`. `envelope`: ``Envelope/apns`` or the one
     /// through FCM, which names the installation that it sends to (firebase-ios-sdk, FIRMessagingConstants.m,
     /// `kFIRMessagingFID`). FCM's HTTP v1 API sends to such an id as to a token (REST reference, `fid`).

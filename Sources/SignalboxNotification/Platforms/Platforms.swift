@@ -39,7 +39,7 @@ package enum Platforms {
         if arrival.isFCMDirectMessage { return arrival.fcmBundle() }
         if arrival.isFCMWrapper { return arrival.fcmWrapper() }
         if arrival.isFCMExtras { return arrival.flatFCM(.fcmExtras) }
-        if arrival.isDeviceManagement { return arrival.apns(.apns) }
+        if arrival.isDeviceManagement || arrival.isFileProviderSignal { return arrival.apns(.apns) }
         if arrival.isFCMData { return arrival.flatFCM(.fcmData) }
         return arrival.other()
     }
