@@ -20,6 +20,18 @@ import Testing
         }
     }
 
+    /// Apple's own pushes without `aps` wake the system; nobody sees them.
+    @Test(arguments: [
+        #"{"mdm":"E85C0C6B-1B3C-4C6E-8B1D-5B9D3B0E7A11"}"#,
+        #"{"container-identifier":"NSFileProviderWorkingSetContainerItemIdentifier","domain":"work"}"#,
+    ])
+    func pushesToTheSystemAreSilent(_ payload: String) throws {
+        let read = try Normalised(payload).notification
+        #expect(read.platform == .apns)
+        #expect(read.kind == .silent)
+        #expect(read.vendor == .unknown)
+    }
+
     /// One file holds several payloads, each named after its lookalike.
     private static func all() throws -> [(name: String, payload: [UInt8])] {
         guard let folder = Bundle.module.url(forResource: "Lookalikes", withExtension: nil) else {
