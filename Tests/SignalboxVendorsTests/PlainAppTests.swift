@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// Apple's own pushes without `aps` wake the system; nobody sees them.
+    /// Apple's own pushes without `aps` wake the system and show nothing.
     @Test(arguments: [
         #"{"mdm":"E85C0C6B-1B3C-4C6E-8B1D-5B9D3B0E7A11"}"#,
         #"{"container-identifier":"NSFileProviderWorkingSetContainerItemIdentifier","domain":"work"}"#,
