@@ -157,14 +157,20 @@ package struct JSONKeySet {
     private var list: [JSONKeyBytes] = []
     /// All keys, once there are more than ``few``.
     private var table: Set<JSONKeyBytes> = []
+    /// The keys that the hash table has room for from the beginning.
+    private let capacity: Int
 
-    /// The empty set.
-    package init() {}
+    /// The empty set. `capacity`: the number of keys to expect, so that the hash table does not grow; memory is taken
+    /// only once there are more than 64.
+    package init(capacity: Int = 0) { self.capacity = capacity }
 
     /// Adds a key; false when it is there already. Compares with up to 64 keys, then hashes.
     package mutating func insert(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         if list.count == Self.few {
-            if table.isEmpty { table = Set(list) }
+            if table.isEmpty {
+                table.reserveCapacity(max(capacity, 2 * Self.few))
+                table.formUnion(list)
+            }
             return table.insert(JSONKeyBytes(bytes: key)).inserted
         }
         if contains(key) { return false }

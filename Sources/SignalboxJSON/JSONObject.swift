@@ -76,6 +76,7 @@ extension JSONValue {
     @usableFromInline
     func forEachLastMember(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
         var last: [JSONKeyBytes: Int] = [:]
+        last.reserveCapacity(memberCount)
         for (key, value) in members { last[JSONKeyBytes(bytes: key)] = value.index }
         for (key, value) in members where last[JSONKeyBytes(bytes: key)] == value.index { body(key, value) }
     }
@@ -98,7 +99,7 @@ extension JSONValue {
 
     /// The members of an object whose key an earlier member has, up to `limit` of them.
     package func repeats(upTo limit: Int) -> [JSONValue] {
-        var seen = JSONKeySet()
+        var seen = JSONKeySet(capacity: memberCount)
         var found: [JSONValue] = []
         for (key, value) in members where !seen.insert(key) {
             found.append(value)

@@ -85,7 +85,7 @@ import Testing
         #expect(value.repeats(upTo: 1).count == 1)
     }
 
-    @Test(arguments: [1, 63, 64, 65, 66, 200])
+    @Test(arguments: [1, 63, 64, 65, 66, 200, 20_000])
     func findsRepeatedKeysInObjectsOfAnySize(_ count: Int) throws {
         let members = (0..<count).map { "\"key\($0)\":\($0)" } + ["\"key0\":-1"]
         let value = try parse("{" + members.joined(separator: ",") + "}")

@@ -38,4 +38,21 @@ import Testing
             #expect(entry.matches(matched) && !entry.matches(other), "\(text)")
         }
     }
+
+    /// ASCII takes a path of its own.
+    @Test func ignoresTheCaseOfASCIILettersOnly() throws {
+        let letters = "abcdefghijklmnopqrstuvwxyz"
+        let others = "@[`{!/09:~"
+        for form in [letters + others, letters.uppercased() + others] {
+            for more in ["", "é"] {
+                let entry = try #require(try entry("{\"equals-ignore-case\":\"\(form + more)\"}"))
+                #expect(entry.matches(letters + others + more), "\(form + more)")
+                #expect(entry.matches(letters.uppercased() + others + more), "\(form + more)")
+                for (other, character) in zip("`{@[\u{1}\u{F}\u{10}\u{19}\u{1A}^", others) where other != character {
+                    let text = letters + others.replacing(String(character), with: String(other)) + more
+                    #expect(!entry.matches(text), "\(text)")
+                }
+            }
+        }
+    }
 }

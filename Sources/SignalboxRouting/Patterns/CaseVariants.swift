@@ -19,6 +19,15 @@ struct CaseVariants: Sendable, Hashable {
     /// `text`: the string as the pattern has it. Takes time linear in the string. Unicode's special casing applies,
     /// locales do not.
     init(_ text: String) {
+        // The same result as below, without Unicode's tables.
+        if text.utf8.allSatisfy({ $0 < 0x80 }) {
+            lower = text.utf8.map { $0 | ($0 &- UInt8(ascii: "A") < 26 ? 0x20 : 0) }
+            upper = text.utf8.map { $0 &- ($0 &- UInt8(ascii: "a") < 26 ? 0x20 : 0) }
+            lengths = Array(repeating: 0x11, count: lower.count)
+            folded = lower
+            longest = lower.count
+            return
+        }
         var (lower, upper, lengths, longest): ([UInt8], [UInt8], [UInt8], Int) = ([], [], [], 0)
         for scalar in text.unicodeScalars {
             let (low, high) = (scalar.properties.lowercaseMapping.utf8, scalar.properties.uppercaseMapping.utf8)
